@@ -10,7 +10,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 INSTALL := $(PIP) install --no-deps --no-compile --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check run docs bench chaos format lint types imports clean lock
+.PHONY: help setup demo test check run docs bench train chaos format lint types imports clean lock
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -62,8 +62,13 @@ docs: $(VENV)/.docs ## build the documentation site into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 	@echo "Built the site in site/. To read it: $(BIN)/python -m http.server --directory site"
 
-bench: $(VENV)/.dev ## measure, print a table
+bench: $(VENV)/.dev ## measure, print tables (ARGS=compare: side by side with Probot)
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+train: $(VENV)/.runtime ## learn the detector's weights again (DATA=directory of labelled comments)
+	@test -n "$(DATA)" || { echo "Give DATA=directory, see docs/detection.md"; exit 2; }
+	@$(PIP) install --group train
+	@$(BIN)/python -m benchmarks._train_detection $(DATA)
 
 chaos: $(VENV)/.dev ## troubles for minutes on several instances (ARGS="--seed 7 --minutes 5")
 	@$(BIN)/python -m tests.chaos $(ARGS)
@@ -84,8 +89,9 @@ imports: $(VENV)/.dev ## the import rules of pyproject.toml
 
 lock: $(VENV)/.dev ## resolve the dependencies again
 	@$(LOCK) pyproject.toml --group build -o requirements.lock
-	@$(LOCK) pyproject.toml --all-extras --group build --group dev -c requirements.lock -o requirements-dev.lock
+	@$(LOCK) pyproject.toml --all-extras --group build -c requirements.lock -o requirements-container.lock
+	@$(LOCK) pyproject.toml --all-extras --group build --group dev -c requirements-container.lock -o requirements-dev.lock
 	@$(LOCK) --group pyproject.toml:docs -c requirements-dev.lock -o requirements-docs.lock
 
 clean: ## remove what the targets made
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache node_modules site
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache node_modules benchmarks/probot/node_modules site

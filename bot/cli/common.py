@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from bot import regex
 from bot.cli import CommandFailed, UsageError
 from bot.gates.model import Gates
-from bot.github.errors import GitHubError
 from bot.resources import CannotStart, open_existing_store, utc_now
 from bot.settings import Settings, SettingsError
 from bot.store.model import Delivery, JobFailed, StoreUnavailable
@@ -32,8 +31,15 @@ def report_errors() -> Iterator[None]:
         raise UsageError("; ".join(error.problems)) from error
     except CannotStart as error:
         raise UsageError(str(error)) from error
-    except (GitHubError, JobFailed, StoreUnavailable) as error:
+    except (JobFailed, StoreUnavailable) as error:
         raise CommandFailed(str(error)) from error
+    except Exception as error:
+        # Loaded only now: it brings the HTTP client, which most commands start without.
+        from bot.github.errors import GitHubError
+
+        if isinstance(error, GitHubError):
+            raise CommandFailed(str(error)) from error
+        raise
 
 
 def integer_between(low: int, high: int | None = None) -> Callable[[str], int]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib.util
+import shlex
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -24,6 +26,8 @@ from bot.demo.story import (
     story_weeks,
     tell_story,
 )
+from bot.fakegithub.model import PullRequest, Repository
+from bot.fakegithub.server import FakeGitHub
 
 _PAGE_LOGINS = ("alice", "bob", "maya", "rio-agent[bot]")
 """The accounts to act as on the page."""
@@ -65,16 +69,32 @@ async def _demo(week_count: int, port: int, *, once: bool) -> None:
         async for text in tell_story(github, repository, settle, chapters):
             print(text)
         if not once:
-            await _serve_page(page, port)
+            await _serve_page(page, port, agent_lines(github, repository))
 
 
-async def _serve_page(page: DemoPage, port: int) -> None:
+async def _serve_page(page: DemoPage, port: int, lines: tuple[str, ...]) -> None:
     async with _listen(page, port) as address:
-        print(f"The threads are at {address} (Ctrl-C ends the demo and leaves nothing behind)", flush=True)
+        print(f"The threads are at {address} (Ctrl-C ends the demo and leaves nothing behind)")
+        print("As its agent sees the last pull request, in another terminal:")
+        print(*lines, sep="\n", flush=True)
         stop = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop.set)
         _on_termination(stop.set)
         await stop.wait()
+
+
+def agent_lines(github: FakeGitHub, repository: Repository) -> tuple[str, ...]:
+    """The commands with which an agent reads its pull request in this demo, each complete in one line."""
+    number = max(number for number, thread in repository.threads.items() if isinstance(thread, PullRequest))
+    settings = {
+        "GH_TOKEN": github.user_token(repository.threads[number].user.login),
+        "GITHUB_API_URL": github.api_url,
+        "WHETSTONE_URL": (github.webhook_url or "").removesuffix("/webhook"),
+    }
+    environment = " ".join(f"{name}={value}" for name, value in settings.items())
+    command = f"{environment} {shlex.quote(sys.executable)} -m bot"
+    missing = "" if importlib.util.find_spec("mcp") else "  # after make setup, which installs the extra mcp"
+    return (f"  {command} comment {repository.full_name} {number} --json", f"  {command} mcp{missing}")
 
 
 def _on_termination(callback: Callable[[], object]) -> None:

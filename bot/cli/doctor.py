@@ -18,6 +18,7 @@ from bot.github.app_api import is_webhook_relay
 from bot.github.errors import GitHubError, NotFound
 from bot.github.model import AppInfo, AppInstallation, DeliveryAttempt, RequiredPermissions, WebhookConfig
 from bot.inbox.reconcile import failed_deliveries
+from bot.pull_request.checks import CONFIG_CHECK_NAME, GATES_CHECK_NAME
 from bot.pull_request.model import PullRequest, Stance
 from bot.resources import (
     CannotStart,
@@ -203,6 +204,54 @@ def _uncounted(name: str, count: int, *, bot: bool) -> DoctorResult:
     fix = f"to count {name}, add to .github/whetstone.yml: validators: {{{kind}: [{listed}]}}"
     message = f"{name} is not a validator: {reviews} not counted"
     return DoctorResult("validators", CheckState.NOTE, message, fix)
+
+
+def suggest_config(pull_requests: Sequence[PullRequest]) -> tuple[DoctorResult, ...]:
+    """Print the lines of a config for the checks and reviewers that were seen and do not count yet."""
+    uncounted: dict[bool, dict[str, None]] = {False: {}, True: {}}
+    checks: dict[str, None] = {}
+    mapped: set[str] = set()
+    for pull_request in pull_requests:
+        for verdict in pull_request.verdicts:
+            if verdict.validator.check:
+                mapped.add(verdict.validator.name)
+            elif not verdict.counted and verdict.stance is Stance.REJECTS:
+                uncounted[verdict.validator.bot][verdict.validator.name.removesuffix("[bot]")] = None
+        checks |= dict.fromkeys(
+            check.name for revision in pull_request.revisions for check in revision.checks
+        )
+    unmapped = [name for name in checks if name not in {*mapped, GATES_CHECK_NAME, CONFIG_CHECK_NAME}]
+    lines = [
+        f"  {key}: [{', '.join(uncounted[bot])}]"
+        for key, bot in (("users", False), ("apps", True))
+        if uncounted[bot]
+    ]
+    if unmapped:
+        listed = (f"    {json.dumps(name)}: [{_likely_tag(name)}]" for name in unmapped[:MAX_SUGGESTED])
+        lines += ["  checks:", *listed]
+    if not lines:
+        return ()
+    message = "some checks or reviewers are not in the config, so their results do not count"
+    fix = "\n".join(("to count them, add to .github/whetstone.yml:", "validators:", *lines))
+    return (DoctorResult("config", CheckState.NOTE, message, fix),)
+
+
+MAX_SUGGESTED = 20
+"""Checks that the suggested config lists."""
+_LIKELY_TAGS = {
+    "test": "tests_failing",
+    "lint": "lint_errors",
+    "type": "type_errors",
+    "mypy": "type_errors",
+    "format": "formatting_errors",
+    "coverage": "coverage_dropped",
+}
+
+
+def _likely_tag(check: str) -> str:
+    """Return the tag that a check most likely stands for, by its name."""
+    name = check.lower()
+    return next((tag for word, tag in _LIKELY_TAGS.items() if word in name), "build_failing")
 
 
 def _permissions(
@@ -391,4 +440,5 @@ async def diagnose_store(repository: tuple[str, str] | None) -> tuple[DoctorResu
     name = "/".join(repository).lower() if repository else ""
     blocked_here = [writes for writes in blocked if not name or writes.repository.lower() == name]
     results = (check_parked(len(parked)), *check_server_version(version, TRANSACTION_TIMEOUT_VERSION))
-    return (*results, *check_blocked_writes(blocked_here), *check_uncounted(pull_requests))
+    suggested = suggest_config(pull_requests) if repository else ()
+    return (*results, *check_blocked_writes(blocked_here), *check_uncounted(pull_requests), *suggested)

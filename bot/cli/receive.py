@@ -137,7 +137,7 @@ class DryRun:
         moment = DecisionTime(self.clock(), self.new_id())
         if self.github:
             facts = await self._fetch(self.github, pull_request, event, rules, moment.now)
-            assessor = Assessor(rules, moment, self.github, pull_request.verdicts)
+            assessor = Assessor(rules, moment, self.github, pull_request.verdicts, _never_first)
             assessment, facts = await assessor.assess(pull_request, facts)
             decision = conclude(assessment, rules, moment, self.site)
         else:
@@ -161,7 +161,7 @@ class DryRun:
     async def _fetch(
         self, github: GitHub, pull_request: PullRequest, event: Event, rules: RepositoryRules, now: datetime
     ) -> Facts:
-        facts = await fetch_reviews(pull_request, (event,), github, now)
+        facts = await fetch_reviews(pull_request, (event,), rules, github, now)
         facts = await fetch_signals(facts, pull_request, (event,), rules, github)
         return replace(
             facts, config=await fetch_proposed_config(pull_request, (event,), self.rule_book, github)
@@ -193,3 +193,8 @@ async def dry_run(event: str, body: bytes) -> tuple[DryRunResult, bool]:
         rule_book = build_rule_book(github, NullConfigStore(), NullConfigStore(), utc_now)
         run = DryRun(rule_book, link_context(configuration), utc_now, new_id, github)
         return await run.run(delivery), False
+
+
+async def _never_first() -> bool:
+    """A dry run knows no other pull request, so none of its comments is there only for being the first."""
+    return False

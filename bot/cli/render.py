@@ -34,6 +34,6 @@ def run(arguments: argparse.Namespace) -> int:
     tags = tuple(dict.fromkeys(arguments.tags))
     validator = Validator("cli", arguments.source)
     verdict = Verdict("cli", validator, Stance.REJECTS, now, None, tuple(Item(tag) for tag in tags))
-    failed = find_failed_gates((verdict,), gates, frozenset())
+    failed = find_failed_gates((verdict,), gates)
     sys.stdout.write(render_tags(failed, tags, arguments.source, now, identity))
     return 0

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from bot.web.setup import SetupSessions
 
 
+SWITCH_SECONDS = 0.001
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("--host", help="the address to listen on (default: HOST, or 127.0.0.1)")
@@ -87,6 +90,8 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
 ) -> int:
     """Serve until a signal comes and what is under way has ended; returns the exit code."""
     gc.disable()
+    # A thread of the store may keep the interpreter for as long, while an answer of GitHub waits.
+    sys.setswitchinterval(SWITCH_SECONDS)
     configure_logging_from(settings)
     print(describe_store(settings), flush=True)
     reconcile = reconcile or ReconcileSchedule()

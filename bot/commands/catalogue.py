@@ -24,12 +24,13 @@ from bot.commands.overrides import (
     SelectionRequester,
     apply_rejection,
     apply_selection,
-    currently_open_tags,
+    find_open,
+    open_names,
 )
 from bot.gates.config import Permission, RecordVisibility, record_visibility
 from bot.gates.model import is_tag
 from bot.history.text import HistoryContext, render_history
-from bot.iterations.model import open_appeals
+from bot.iterations.model import current_iteration, open_appeals
 from bot.markdown.escape import code_span
 from bot.pull_request.effects import CommandSource, ForgetPerson
 from bot.pull_request.model import Item, RulingAction
@@ -42,6 +43,7 @@ MAX_REJECTED_TAGS = 20
 
 _LOGIN = regex.Regex(r"@([a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9])?(?:\[bot\])?)", ignore_case=True)
 _PERIOD = regex.Regex(r"(\d{1,6})([hdw])", ignore_case=True)
+_FINDING_ID = regex.Regex(r"f[1-9][0-9]{0,5}", ignore_case=True)
 _LOCATION = regex.Regex(r"(?P<path>[^:]+)(?::(?P<line>\d{1,7})(?:-(?P<end>\d{1,7}))?)?")
 _HOURS = {"h": 1, "d": 24, "w": 168}
 _ANCHORS = {
@@ -96,6 +98,24 @@ class HistoryRequest(CommandRequest):
 
 
 @dataclass(frozen=True, slots=True)
+class ShowRequest(CommandRequest):
+    """`/feedback`: post or refresh the comment now."""
+
+    @classmethod
+    def parse(cls, arguments: CommandArguments) -> ShowRequest | ArgumentError:
+        """Accept no arguments."""
+        return _unexpected(arguments.words) or ShowRequest()
+
+    def decide(self, context: CommandContext) -> CommandOutcome:
+        """Ask for the comment; it is the answer, unless there is nothing to show."""
+        iteration = current_iteration(context.pull_request)
+        if iteration is None or not (iteration.is_rejected or context.pull_request.sticky):
+            return context.reply("No reviewer or check requests changes on this pull request.\n")
+        asked = replace(context.pull_request, comment_requested_at=context.invocation.at)
+        return replace(context, pull_request=asked).acknowledge()
+
+
+@dataclass(frozen=True, slots=True)
 class HelpRequest(CommandRequest):
     """`/feedback-help`: the list of commands."""
 
@@ -122,9 +142,11 @@ class ExplainRequest(CommandRequest):
         return tag if isinstance(tag, ArgumentError) else ExplainRequest(tag)
 
     def decide(self, context: CommandContext) -> CommandOutcome:
-        """Describe the gate."""
+        """Describe the gate; of a finding the gate that it breaks or looks like."""
+        findings = find_open(context.pull_request, self.tag)
+        tags = [finding.item.tag or finding.item.looks_like for finding in findings]
         explanation = text.explain_text(
-            self.tag,
+            next(filter(None, tags), self.tag),
             context.rules.gates,
             context.pull_request.repository,
             context.site.web,
@@ -144,17 +166,19 @@ class RejectRequest(CommandRequest):
     @classmethod
     def parse(cls, arguments: CommandArguments) -> RejectRequest | ArgumentError:
         """Read tags, and at most one location."""
-        tags = tuple(dict.fromkeys(word.lower() for word in arguments.words if is_tag(word.lower())))
-        others = [word for word in arguments.words if not is_tag(word.lower())]
+        tags = tuple(dict.fromkeys(word.lower() for word in arguments.words if _names_finding(word)))
+        others = [word for word in arguments.words if not _names_finding(word)]
         if not tags:
             return ArgumentError("a tag is missing")
         if len(tags) > MAX_REJECTED_TAGS:
             return ArgumentError(f"{len(tags)} tags are too many, at most {MAX_REJECTED_TAGS} are read")
-        if not others:
-            return RejectRequest(tags, None, arguments.reason)
-        location = _parse_location(others[0])
-        if location is None or len(others) > 1:
-            return ArgumentError(f"{code_span(others[-1], 60)} is no tag and no place")
+        location = _parse_location(others[0]) if others else None
+        if len(others) > 1 and "." not in others[0].rpartition("/")[2] and _parse_location(others[-1]):
+            whole = code_span(" ".join(others), 80)
+            return ArgumentError(f"a path with spaces has to stand between backticks: {whole}")
+        if others and (location is None or len(others) > 1):
+            mistake = "is one place too many, only one is read" if location else "is no tag and no place"
+            return ArgumentError(f"{code_span(others[-1], 60)} {mistake}")
         return RejectRequest(tags, location, arguments.reason)
 
     def decide(self, context: CommandContext) -> CommandOutcome:
@@ -165,9 +189,20 @@ class RejectRequest(CommandRequest):
         url = f"{page}{_ANCHORS[invocation.where]}{invocation.id}"
         appeals = open_appeals(pull_request)
         refused = [appeals[tag] for tag in self.tags if tag in appeals]
-        items = [Item(tag, words=self.reason or "", place=self.place, url=url) for tag in self.tags]
-        rejected = apply_rejection(pull_request, items, invocation, context.facts.role, url)
-        reply = text.rejected_text(rulings, refused, currently_open_tags(rejected), context.rules.gates)
+        place = self.place or invocation.place
+        ids = [name for name in self.tags if not is_tag(name)]
+        if unknown := next((name for name in ids if not find_open(pull_request, name)), None):
+            names = open_names(pull_request)
+            return context.reply(text.not_open_text(unknown, names, context.rules.gates))
+        # An id names a finding that stands already: rejecting it again only refuses the appeal against it.
+        named = [name for name in self.tags if name not in ids]
+        items = [Item(tag, words=self.reason or "", place=place, url=url) for tag in named]
+        rejected = (
+            apply_rejection(pull_request, items, invocation, context.facts.role, url)
+            if named
+            else pull_request
+        )
+        reply = text.rejected_text(rulings, refused, open_names(rejected), context.rules.gates)
         return replace(context, pull_request=rejected).reply(reply, *rulings)
 
 
@@ -225,11 +260,13 @@ class DismissRequest(CommandRequest):
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Lift the tag at the head that the giver saw."""
-        tags = currently_open_tags(context.pull_request)
-        if self.tag not in tags:
-            return context.reply(text.not_open_text(self.tag, tags, context.rules.gates))
+        names = open_names(context.pull_request)
+        dismissed = find_open(context.pull_request, self.tag)
+        if not dismissed:
+            return context.reply(text.not_open_text(self.tag, names, context.rules.gates))
         ruling = context.ruling(RulingAction.DISMISS, self.tag, self.reason)
-        remaining = [tag for tag in tags if tag != self.tag]
+        gone = {name for finding in dismissed for name in (finding.id, self.tag)}
+        remaining = [name for name in names if name not in gone]
         return context.reply(text.dismissed_text(ruling, remaining), ruling)
 
 
@@ -250,9 +287,9 @@ class AppealRequest(CommandRequest):
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Record the appeal."""
-        tags = currently_open_tags(context.pull_request)
-        if self.tag not in tags:
-            return context.reply(text.not_open_text(self.tag, tags, context.rules.gates))
+        if not find_open(context.pull_request, self.tag):
+            names = open_names(context.pull_request)
+            return context.reply(text.not_open_text(self.tag, names, context.rules.gates))
         ruling = context.ruling(RulingAction.APPEAL, self.tag, self.reason)
         return context.reply(text.appealed_text(ruling), ruling)
 
@@ -307,9 +344,21 @@ def _parse_tag(arguments: CommandArguments) -> str | ArgumentError:
     if not arguments.words:
         return ArgumentError("a tag is missing")
     word = arguments.words[0]
-    if not is_tag(word.lower()):
-        return ArgumentError(f"{code_span(word, 60)} is no tag, which is two or more words joined by `_`")
+    if not _names_finding(word):
+        return ArgumentError(
+            f"{code_span(word, 60)} is no tag, which is two or more words joined by `_`, "
+            "and no finding's id, such as `f4`"
+        )
+    if others := [other for other in arguments.words[1:] if _names_finding(other)]:
+        return ArgumentError(
+            f"{code_span(others[0], 60)} is one tag too many: write a line of its own for each of them"
+        )
     return _unexpected(arguments.words[1:]) or word.lower()
+
+
+def _names_finding(word: str) -> bool:
+    """Whether the word is a tag or the id of a finding, in any case."""
+    return is_tag(word.lower()) or _FINDING_ID.fullmatch(word) is not None
 
 
 def _unexpected(words: tuple[str, ...]) -> ArgumentError | None:
@@ -421,6 +470,14 @@ SLASH_COMMANDS = (
         help="Delete what is stored about you; without `confirm` only say what would go.",
         who=_ANYONE,
         request=ForgetRequest,
+    ),
+    SlashCommand(
+        name="",
+        usage="",
+        example="/feedback",
+        help="Post the feedback comment, or refresh it.",
+        who=_ANYONE_AND_BOT,
+        request=ShowRequest,
     ),
     SlashCommand(
         name="help",

@@ -21,7 +21,8 @@ from bot.markdown.spans import mask_hidden
 from bot.pull_request.effects import CommandSource
 from bot.pull_request.events import CommentEvent, Event, InlineCommentEvent, ReviewEvent
 from bot.pull_request.model import hash_text
-from bot.values import Account, Repository
+from bot.values import Account, Location, Repository
+from bot.verdicts.tags import comment_location
 
 MAX_COMMANDS = 3
 """Commands of one comment that are answered."""
@@ -29,7 +30,7 @@ MAX_COMMANDS = 3
 _SHARED_PREFIX = 5
 """Letters at the beginning by which a longer misspelling is recognised: `explane`, `selection`."""
 
-_LINE = regex.Regex(rf"(?m)^ {{0,3}}{COMMAND_PREFIX}([a-z]+)([^\r\n]*)", ignore_case=True)
+_LINE = regex.Regex(rf"(?m)^ {{0,3}}{COMMAND_PREFIX}(-[a-z]+)?([^\r\n]*)", ignore_case=True)
 _MASKED = (
     SpanKind.CODE,
     SpanKind.FENCE,
@@ -51,10 +52,11 @@ def parse_commands(body: str) -> tuple[ParsedCommand | InvalidCommand, ...]:
     commands: list[ParsedCommand | InvalidCommand] = []
     for line in _LINE.finditer(mask_hidden(body, *_MASKED)):
         has_longer_name = regex.is_word(line[2][:1]) or line[2].startswith(("/", "-"))
-        starts_line = not body[line.start() : line.start(1)].strip(" ").lower().removeprefix(COMMAND_PREFIX)
+        starts_line = body[line.start() :].lstrip(" ").lower().startswith(COMMAND_PREFIX)
         if has_longer_name or not starts_line:
             continue
-        command = _parse_command(line[1].lower(), body[line.start(2) : line.end(2)])
+        name = (line[1] or "").lower().removeprefix("-")
+        command = _parse_command(name, body[line.start(2) : line.end(2)])
         if command and command not in commands:
             commands.append(command)
         if len(commands) == MAX_COMMANDS:
@@ -74,11 +76,12 @@ def _parse_command(name: str, arguments: str) -> ParsedCommand | InvalidCommand 
 
 def _misspelt(name: str) -> InvalidCommand | None:
     """Return the command that was most likely meant; a name unlike all of ours belongs to another bot."""
-    names = [command.name for command in SLASH_COMMANDS]
+    names = [command.name for command in SLASH_COMMANDS if command.name]
     prefix = name[:_SHARED_PREFIX]
     alike = (other for other in names if len(other) > _SHARED_PREFIX and other[:_SHARED_PREFIX] == prefix)
-    meant = find_command(nearest_word(name, names) or next(alike, ""))
-    return InvalidCommand(meant, f"there is no `{COMMAND_PREFIX}{name}`") if meant else None
+    nearest = nearest_word(name, names) or next(alike, None)
+    meant = find_command(nearest) if nearest else None
+    return InvalidCommand(meant, f"there is no `{COMMAND_PREFIX}-{name}`") if meant else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,8 @@ class CommandText:
     node_id: str = ""
     inline: int | None = None
     """The first comment of its inline thread."""
+    place: Location | None = None
+    """The lines that an inline comment is at."""
 
 
 def find_invocations(events: Iterable[Event]) -> tuple[CommandInvocation, ...]:
@@ -112,6 +117,7 @@ def find_invocations(events: Iterable[Event]) -> tuple[CommandInvocation, ...]:
             parsed=command,
             inline=text.inline,
             body_hash=hash_text(text.body),
+            place=text.place,
         )
         for text in new_texts(events)
         for index, command in enumerate(parse_commands(text.body))
@@ -157,6 +163,7 @@ def new_texts(events: Iterable[Event]) -> Iterator[CommandText]:
                     snapshot.repository,
                     snapshot.number,
                     inline=comment.in_reply_to or comment.id,
+                    place=comment_location(comment),
                 )
             case _:
                 pass

@@ -27,9 +27,9 @@ from bot.pull_request.effects import (
     join_topics,
 )
 from bot.pull_request.model import PullRequest, Ruling, RulingAction
-from bot.values import Account
+from bot.values import Account, Location
 
-COMMAND_PREFIX = "/feedback-"
+COMMAND_PREFIX = "/feedback"
 """How every command begins."""
 NO_ACCOUNT = 0
 """The account of a reply to somebody who was forgotten: it is counted, and says nothing of them."""
@@ -131,8 +131,8 @@ class SlashCommand:
 
     @property
     def line(self) -> str:
-        """How it begins: `/feedback-history`."""
-        return f"{COMMAND_PREFIX}{self.name}"
+        """How it begins: `/feedback-history`; `/feedback` itself has no name."""
+        return f"{COMMAND_PREFIX}-{self.name}" if self.name else COMMAND_PREFIX
 
     @property
     def synopsis(self) -> str:
@@ -177,6 +177,8 @@ class CommandInvocation:
     """The first comment of its inline thread."""
     body_hash: str = ""
     """Of the text that the command was found in."""
+    place: Location | None = None
+    """The lines that an inline comment is at."""
 
     @property
     def text_key(self) -> str:
@@ -358,6 +360,10 @@ class CommandContext:
     def refuse(self) -> CommandOutcome:
         """React with confusion, and reply nothing."""
         return CommandOutcome(self.pull_request, (self._reaction(ReactionKind.CONFUSED),))
+
+    def acknowledge(self) -> CommandOutcome:
+        """React, and leave the answer to the comment."""
+        return CommandOutcome(self.pull_request, (self._reaction(ReactionKind.EYES),))
 
     def reply(self, body: str, *rulings: Ruling, anonymous: bool = False) -> CommandOutcome:
         """React and reply; the rulings are recorded in the pull request."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.commands.model import CommandInvocation
+from bot.findings.model import Finding
 from bot.gates.config import RepositoryRules
-from bot.iterations.model import current_iteration, iterations_after_rulings
+from bot.iterations.model import current_iteration
 from bot.iterations.selection import (
     SelectionRefused,
     SelectionReport,
@@ -34,10 +35,17 @@ from bot.verdicts.tags import limit_items
 MAX_AUDITS = 50
 
 
-def currently_open_tags(pull_request: PullRequest) -> tuple[str, ...]:
-    """Return the tags that stand against the pull request now."""
-    iteration = current_iteration(pull_request, iterations_after_rulings(pull_request))
-    return iteration.tags if iteration else ()
+def open_names(pull_request: PullRequest) -> tuple[str, ...]:
+    """Return what a command can name of the open findings: their tags, and the ids of those without one."""
+    iteration = current_iteration(pull_request)
+    items = iteration.open_items if iteration else ()
+    return tuple(dict.fromkeys(item.tag or item.finding for item in items))
+
+
+def find_open(pull_request: PullRequest, name: str) -> tuple[Finding, ...]:
+    """Return the open findings with this tag or id."""
+    iteration = current_iteration(pull_request)
+    return tuple(f for f in iteration.ledger.find(name) if f.is_open) if iteration else ()
 
 
 def apply_rejection(
@@ -47,31 +55,20 @@ def apply_rejection(
     role: str | None,
     url: str,
 ) -> PullRequest:
-    """Add these items to the giver's verdict, besides those of their earlier rejections.
+    """Add these items to the findings of whoever gives the command.
 
     The command is their newest verdict, so their later approval lifts it like a review.
     """
     account = invocation.account
-    key = f"user:{account.id}"
-    # Without what was dismissed: naming one tag now does not name another one again.
-    iteration = current_iteration(pull_request, iterations_after_rulings(pull_request))
-    previous = [
-        verdict
-        for verdict in (iteration.standing if iteration else ())
-        if verdict.validator.key == key and verdict.stance is Stance.REJECTS
-    ]
-    earlier = [
-        replace(item, origin=verdict.origin_of(item)) for verdict in previous for item in verdict.items
-    ]
-    kept, omitted = limit_items([*earlier, *items])
+    kept, omitted = limit_items(items)
     rejection = Verdict(
         id=f"command:{invocation.key}",
-        validator=Validator(key, account.login, bot=account.bot),
+        validator=Validator(f"user:{account.id}", account.login, bot=account.bot),
         stance=Stance.REJECTS,
         at=invocation.at,
         head=pull_request.head_at(invocation.at),
         items=kept,
-        more=omitted + sum(verdict.more for verdict in previous),
+        more=omitted,
         url=url,
         permission=role,
         body_hash=invocation.body_hash,

@@ -121,9 +121,9 @@ _WHAT_STAYS = (
     "- Stays in the bot's store, without name: counts, and the findings on open pull requests (their words "
     "go when the pull request is closed; until then its author and reviewers are known by account number). "
     "Backups of the operator keep what they had.\n"
-    "- Stays on GitHub: your pull requests, reviews and comments, and this bot's comments, check runs and "
-    "weekly summary as they were posted, some of which name or quote you. Whoever may delete them does so "
-    "there.\n"
+    "- Stays on GitHub: your pull requests, reviews and comments, and what this bot posted, some of which "
+    "names or quotes you. Its comments on open pull requests are edited and no longer name you. Whoever may "
+    "delete the rest does so there.\n"
     "- What you do here from now on is new, and is stored again."
 )
 

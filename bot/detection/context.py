@@ -56,7 +56,7 @@ def _set_apart(text: str) -> str:
     parts, before = [first], first
     for line in others:
         ends = 0 < len(before) <= _SHORT or "A" <= line.lstrip(" \t")[:1] <= "Z"
-        parts += (";" if ends else "\n", line)
+        parts += (" ; " if ends else "\n", line)
         before = line
     return "".join(parts)
 
@@ -65,8 +65,7 @@ def _first_sentence(text: str) -> Sentence:
     return next(iter(split_sentences(text, ((SpanKind.TEXT, 0, len(text)),))), Sentence((), asks=False))
 
 
-_FAR = 400  # characters before and after, about as much as a long sentence has
-_SHORT = 50
+_FAR, _SHORT = 400, 50  # characters: about as much as a long sentence has, and a short line
 
 
 def find_doubt(text: str, start: int, end: int, rules: DetectionRules) -> str:
@@ -137,8 +136,8 @@ def _is_over(said: WordSpan, rules: DetectionRules) -> bool:
     found = [
         # What a cue has behind a comma is of another clause.
         (start, next((at for at in range(start + 1, end) if words[at] in PUNCTUATION), end))
-        for cue, start, end in rules.lexicon.find(words)
-        if rules.says[cue] is CueMeaning.SETTLED and rules.cues[cue].strong
+        for cue, start, end in rules.matcher.find(words)
+        if rules.cues[cue].says is CueMeaning.SETTLED
     ]
     return any(_is_report(words, *cue, rules) and _is_about(said, *cue) for cue in found)
 

@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from string import ascii_lowercase
+from math import exp, sqrt
 
+from bot import regex
 from bot.detection.context import find_doubt
-from bot.detection.evidence import CueMatch, Evidence, gather_evidence
-from bot.detection.rules import DetectionRules, FeedbackType
-from bot.detection.scores import MAX_CONFIDENCE, compute_confidence, find_signals, score_types
+from bot.detection.evidence import CueMatch, Evidence, gather_evidence, name_facts, name_words
+from bot.detection.rules import CueMeaning, DetectionRules, FeedbackType
 from bot.detection.words import blank_struck_out
 from bot.gates.model import phrase_spans
 from bot.markdown.blocks import SpanKind
 from bot.markdown.spans import mask_hidden
 
-_TYPES = tuple(FeedbackType)
-_MOST_WORDS = 5
-_LONGEST = 80  # characters of what was pasted
-_MOST_MENTIONS = 20
-_CHECKS = frozenset(("tests_fail", "ci_fails", "lint_fails", "build_fails"))
+MAX_CONFIDENCE = 0.95
+OWN_CUE_CONFIDENCE = 0.5
+SECOND_CUE_BONUS = 0.1
+"""For a repository's own cue with a second thing that speaks for the same type."""
+FACT_CONFIDENCE = 0.5
+"""For the source document's own pattern that is stated as a fact and is all that a comment says."""
+BIAS_NAME, BIAS_SCALE = "#bias", 2.0
+WORD_SCALE, FEWEST_WORDS, FACT_SCALE = 3.0, 6, 0.5
+"""How much single words count beside facts; of a longer text each one counts less."""
+
+NONE_LENIENCE = 0.2
+"""What none is given in advance: a false alarm costs more trust than a failure that stays unsaid."""
+TEMPERATURE = 2.0
+"""Divides all scores, so that probabilities close to 1 still differ; it changes no decision."""
+
+_TYPES, _NONE = tuple(FeedbackType), len(FeedbackType)
+_MOST_WORDS, _MOST_CUES, _LONGEST, _MOST_MENTIONS = 5, 6, 80, 20
 _NOT_SAID = tuple(kind for kind in SpanKind if kind is not SpanKind.TEXT)
+_CHECKS = frozenset(("tests_fail", "ci_fails", "build_fails", "lint_fails"))
+_FACT_CUE = "stated_failure"
+_BARE_CUES = frozenset(("document_runtime_1", "document_runtime_3"))
+_FACT_CUES = _BARE_CUES | {_FACT_CUE, "document_runtime_2", "something_fails"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,55 +61,115 @@ _NOTHING = Detection(None)
 def detect(text: str, rules: DetectionRules, formal_state: str | None = None) -> Detection:
     """Say which type of feedback the text is; a review's formal state outranks its prose."""
     evidence = gather_evidence(text, rules)
-    own, own_words = _own(text, rules)
-    found = _formal(formal_state, own or _highest_type(evidence, rules))
+    own, own_words = _own_cue(text, rules)
+    prose, probabilities = classify(evidence, rules)
+    found = _formal(formal_state, own or prose)
     if found is None:
         return _NOTHING
     cued = evidence.cued(found)
-    told = find_signals(found, cued, evidence, rules.negations)
-    words = _deciding(found, cued, evidence, rules)
+    signals = _find_signals(found, evidence, rules)
+    words = _deciding_words(found, cued, evidence, rules)
+    confidence = rules.model.calibrate(found, compute_confidence(found, probabilities, evidence, rules))
+    if found is prose and _is_stated_fact(evidence):
+        confidence = max(confidence, FACT_CONFIDENCE)
+    signals = (*signals, *[*dict.fromkeys(f"{match.name}: {match.words}" for match in cued)][:_MOST_CUES])
     if own is found:
-        told, words = (*told, f"own cue: {own_words}"), _first_ones([own_words, *words])
+        second = SECOND_CUE_BONUS if cued or evidence.pasted(found) else 0.0
+        confidence = max(confidence, OWN_CUE_CONFIDENCE + second)
+        signals, words = (*signals, f"own cue: {own_words}"), _distinct([own_words, *words])
     elif not cued and words:
-        told = (*told, f"words: {', '.join(words)}")
-    by_words = compute_confidence(found, cued, evidence, told, is_own=own is found)
-    sure = MAX_CONFIDENCE if _is_formal(formal_state) else by_words
-    return Detection(
-        found,
-        sure,
-        told,
-        tuple([action.name for action in rules.actions.get(found, ())]),
-        words,
-        sure >= rules.threshold,
-        by_words,
-    )
+        signals = (*signals, f"words: {', '.join(words)}")
+    by_words = round(min(MAX_CONFIDENCE, confidence), 2)
+    is_formal = (formal_state or "").lower() in ("changes_requested", "approved")
+    sure = MAX_CONFIDENCE if is_formal else by_words
+    actions = tuple([action.name for action in rules.actions.get(found, ())])
+    return Detection(found, sure, signals, actions, words, sure >= rules.threshold, by_words)
 
 
-def _highest_type(evidence: Evidence, rules: DetectionRules) -> FeedbackType | None:
-    """Return the type whose score is the highest, or None where that is the score of none."""
-    *of_types, none = score_types(evidence, rules)
-    best = max(of_types)
-    if best <= none:
-        return None
-    found = _TYPES[of_types.index(best)]
-    if found is FeedbackType.RUNTIME_ERROR and _a_check_failed(evidence, rules):
-        return FeedbackType.VERIFICATION_FAILURE
-    return found
+def score(evidence: Evidence, rules: DetectionRules) -> list[float]:
+    """Return the probability of each type in their order, and of none."""
+    model = rules.model
+    get = model.weights.get
+    facts = [row for name in name_facts(evidence, rules) if (row := get(name))]
+    words = name_words(evidence.sentences, rules.kind_of)
+    rows = [row for name in words if (row := get(name))]
+    scale = WORD_SCALE / sqrt(max(FEWEST_WORDS, len(words)))
+    bias_row = [row] if (row := get(BIAS_NAME)) else []
+    sums = zip(model.total(bias_row), model.total(facts), model.total(rows), strict=True)
+    totals = [
+        BIAS_SCALE * bias + FACT_SCALE * of_facts + scale * of_words for bias, of_facts, of_words in sums
+    ]
+    totals[_NONE] += NONE_LENIENCE
+    highest = max(totals)
+    powers = [exp((total - highest) / TEMPERATURE) for total in totals]
+    together = sum(powers)
+    return [power / together for power in powers]
 
 
-def _a_check_failed(evidence: Evidence, rules: DetectionRules) -> bool:
-    """Say whether a test, build, lint or check is what failed: then an error in it is part of that."""
-    failed = (match for match in evidence.matches if match.name in _CHECKS and match.points > 1)
-    return any(
-        not rules.verified.isdisjoint(match.sentence.words[match.start : match.end]) for match in failed
-    )
+def classify(evidence: Evidence, rules: DetectionRules) -> tuple[FeedbackType | None, list[float]]:
+    """Return the most probable type, None where that is none or nothing is stated, and all probabilities."""
+    probabilities = score(evidence, rules)
+    if not _says_anything(evidence):
+        return None, probabilities
+    if _is_stated_fact(evidence):
+        return FeedbackType.RUNTIME_ERROR, probabilities
+    best = probabilities.index(max(probabilities))
+    if best == _NONE:
+        return None, probabilities
+    found = _TYPES[best]
+    if found is FeedbackType.RUNTIME_ERROR and _a_check_failed(evidence):
+        found = FeedbackType.VERIFICATION_FAILURE  # an error in a failed check is part of that
+    return found, probabilities
+
+
+def _a_check_failed(evidence: Evidence) -> bool:
+    return any(match.name in _CHECKS and not match.note for match in evidence.matches)
+
+
+def _says_anything(evidence: Evidence) -> bool:
+    """Say whether there is more than a greeting, a name or a single word that no cue decides by."""
+    if evidence.shown or any(match.name not in _BARE_CUES for match in evidence.matches):
+        return True
+    return sum(word[0].isalpha() for sentence in evidence.sentences for word in sentence.words) > 1
+
+
+def _is_stated_fact(evidence: Evidence) -> bool:
+    """Say whether a pattern of the source document, stated as a present fact, is all the evidence."""
+    names = {match.name for match in evidence.matches}
+    stated = any(match.name == _FACT_CUE and not match.note for match in evidence.matches)
+    return stated and len(evidence.sentences) == 1 and names <= _FACT_CUES
+
+
+def compute_confidence(
+    found: FeedbackType, probabilities: list[float], evidence: Evidence, rules: DetectionRules
+) -> float:
+    """Return the probability of a type with the document's boost, before calibration."""
+    probability = probabilities[_TYPES.index(found)]
+    if found is FeedbackType.VERIFICATION_FAILURE and _a_check_failed(evidence):
+        probability += probabilities[_TYPES.index(FeedbackType.RUNTIME_ERROR)]
+    return probability + _boost(found, evidence, rules)
+
+
+_EXIT, _REDO, _CHANGE = "exit code mentioned", "request to redo", "specific adjustment requested"
+_BOOSTS = {
+    FeedbackType.RUNTIME_ERROR: (0.3, "a stack trace or an error message"),
+    FeedbackType.VERIFICATION_FAILURE: (0.2, "specific test name"),
+    FeedbackType.USER_REJECTION: (0.2, _REDO),
+    FeedbackType.PARTIAL_SUCCESS: (0.1, _CHANGE),
+}
+
+
+def _boost(found: FeedbackType, evidence: Evidence, rules: DetectionRules) -> float:
+    """Return what the source document adds where the text has what makes it surer."""
+    boost, signal = _BOOSTS[found]
+    signals = _find_signals(found, evidence, rules)
+    is_there = {*signals} - {_EXIT} if found is FeedbackType.RUNTIME_ERROR else signal in signals
+    return boost if is_there else 0.0
 
 
 def _formal(state: str | None, prose: FeedbackType | None) -> FeedbackType | None:
     """Let the review's state decide whether it is a failure, and the prose, where it agrees, which one."""
-    if state is None:
-        return prose
-    match state.lower():
+    match (state or "").lower():
         case "changes_requested":
             failures = (FeedbackType.RUNTIME_ERROR, FeedbackType.VERIFICATION_FAILURE)
             return prose if prose in failures else FeedbackType.USER_REJECTION
@@ -103,70 +179,84 @@ def _formal(state: str | None, prose: FeedbackType | None) -> FeedbackType | Non
             return prose
 
 
-def _is_formal(state: str | None) -> bool:
-    return state is not None and state.lower() in ("changes_requested", "approved")
-
-
-def _own(text: str, rules: DetectionRules) -> tuple[FeedbackType | None, str]:
+def _own_cue(text: str, rules: DetectionRules) -> tuple[FeedbackType | None, str]:
     """Return the type of the first of the repository's own phrases that the person states, and the words."""
     if not rules.own_cues:
         return None, ""
-    said = blank_struck_out(mask_hidden(text, *_NOT_SAID))
+    visible = blank_struck_out(mask_hidden(text, *_NOT_SAID))
     for cue in rules.own_cues:
-        for start, end in phrase_spans((cue.phrase,), said)[:_MOST_MENTIONS]:
-            if not find_doubt(said, start, end, rules):
-                return cue.type, " ".join(said[start:end].split())
+        for start, end in phrase_spans((cue.phrase,), visible)[:_MOST_MENTIONS]:
+            if not find_doubt(visible, start, end, rules):
+                return cue.type, " ".join(visible[start:end].split())
     return None, ""
 
 
-def _deciding(
+def _deciding_words(
     found: FeedbackType, cued: list[CueMatch], evidence: Evidence, rules: DetectionRules
 ) -> tuple[str, ...]:
-    """Return the words that decided: those of the cues, then what was pasted, then single words."""
-    said = [match.words for match in (sorted(cued, key=_less_sure) if len(cued) > 1 else cued)]
-    said += [" ".join(shown.text.split())[:_LONGEST] for shown in evidence.pasted(found)]
-    if not said:
-        said += rules.learnt.telling(evidence.sentences, _TYPES.index(found), _MOST_WORDS)
-    return _first_ones(said)
+    """Return the words that decided: those of the cues, then what was pasted, or else single words."""
+    words = [match.words for match in sorted(cued, key=lambda match: match.start - match.end)]
+    words += [" ".join(shown.text.split())[:_LONGEST] for shown in evidence.pasted(found)]
+    if not words:
+        named, get = name_words(evidence.sentences, rules.kind_of), rules.model.weights.get
+        column = _TYPES.index(found)
+        rows = [
+            (row[_NONE] - row[column], text.strip()) for name, text in named.items() if (row := get(name))
+        ]
+        words = [text for margin, text in sorted(rows)[: 2 * _MOST_WORDS] if text and margin < 0]
+    return _distinct(words)
 
 
-def _first_ones(said: list[str]) -> tuple[str, ...]:
-    """Tell words that stand in others with those, at the place of the first; leave out all beyond a few."""
+def _distinct(words: list[str]) -> tuple[str, ...]:
+    """Leave out words that stand in others, and all beyond a few."""
     kept: list[str] = []
-    for words in said:
-        if any(_has(one, words) for one in kept):
+    for one in words:
+        if any(f" {one} " in f" {other} " for other in kept):
             continue
-        within = [one for one in kept if _has(words, one)]
-        if within:
-            kept[kept.index(within[0])] = words
-            kept = [one for one in kept if one not in within]
-        else:
-            kept.append(words)
-            if len(kept) == _MOST_WORDS:
-                break
-    return tuple(kept)
+        kept = [other for other in kept if f" {other} " not in f" {one} "]
+        kept.append(one)
+    return tuple(kept[:_MOST_WORDS])
 
 
-def _has(words: str, some: str) -> bool:
-    return f" {some} " in f" {words} "
+_REDO_WORDS = regex.Regex(
+    r"\b(?:try again|start over|from scratch|redo|re do|rewrite|rework|do (?:it|this) again|revert)\b"
+)
+_INTENT_WORDS = regex.Regex(
+    r"\b(?:i meant|i mean|what i (?:want|need|asked)|i would (?:rather|prefer)|instead"
+    r"|should (?:be|rather)|the (?:goal|point|idea|intention) (?:is|was))\b"
+)
+_REACH = 3  # words that a negation reaches forward
 
 
-def _less_sure(match: CueMatch) -> int:
-    return -match.points
+def _says(evidence: Evidence, pattern: regex.Regex, negations: frozenset[str] = frozenset()) -> bool:
+    """Search the writer's own words; a negation right before takes a match away."""
+    for sentence in evidence.sentences:
+        said = " ".join(sentence.words)
+        for match in pattern.finditer(said):
+            if negations.isdisjoint(said[: match.start()].split()[-_REACH:]):
+                return True
+    return False
 
 
-_LETTERS = frozenset(ascii_lowercase)
-_AT_ONCE = 20  # a sentence as long as people's
+def _find_signals(found: FeedbackType, evidence: Evidence, rules: DetectionRules) -> tuple[str, ...]:
+    """Return the source document's signals for a type, as far as the text has them."""
+    if found is FeedbackType.USER_REJECTION:
+        listed = {
+            "negative sentiment": bool(evidence.cued(found)),
+            _REDO: _says(evidence, _REDO_WORDS, rules.negations),
+            "clarification of intent": _says(evidence, _INTENT_WORDS),
+        }
+    elif found is FeedbackType.PARTIAL_SUCCESS:
+        left = [match for match in evidence.matches if match.name in _SINGLE]
+        has_slip = any(match.name == "slips" for match in left)
+        listed = {
+            "positive-negative combination": evidence.has(CueMeaning.APPROVAL),
+            _CHANGE: has_slip or evidence.has(CueMeaning.REQUEST),
+            "single issue mentioned": len({match.sentence for match in left}) == 1,
+        }
+    else:
+        listed = dict.fromkeys((shown.structure.signal for shown in evidence.pasted(found)), True)
+    return tuple([name for name, is_there in listed.items() if is_there])
 
 
-def _words(phrase: str) -> list[str]:
-    return "".join([sign if sign in _LETTERS else " " for sign in phrase]).split()
-
-
-def warm_up(rules: DetectionRules) -> None:
-    """Have what a word leads to, counts as and looks like worked out for every word that phrases name."""
-    named = {word for cue in rules.cues for phrase in cue.phrases for word in _words(phrase)}
-    listed = {word for words in rules.lists.values() for word in words}
-    words = sorted(named | listed)
-    for first in range(0, len(words), _AT_ONCE):
-        detect(" ".join(words[first : first + _AT_ONCE]), rules)
+_SINGLE = frozenset(("nit", "one_more", "slips", "almost_there", "missing", "document_partial"))

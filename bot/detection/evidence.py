@@ -1,131 +1,37 @@
-"""Find cues and pasted output in a text."""
+"""Find cues and pasted output in a text, and name them as features."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import accumulate
-from string import ascii_uppercase
+from collections.abc import Iterable, Mapping
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from bot import regex
-from bot.detection.automaton import MAX_REPETITIONS, PhraseMatch
+from bot.detection.phrases import PhraseMatch
 from bot.detection.rules import CueMeaning, DetectionRules, FeedbackType, OutputStructure
-from bot.detection.words import Sentence, split_sentences
+from bot.detection.words import Sentence, split_sentences, stem
 from bot.markdown.blocks import Piece, SpanKind
 from bot.markdown.spans import cover_pieces
 
+MAX_TEXT = 20_000
+"""Characters that are read: of a longer text the middle is left out."""
+MAX_SENTENCES = 80
 
-def readable_part(text: str) -> str:
-    """Leave out the middle of a text that is broken up as no person's words are; its ends are heard."""
-    if "\r" in text:  # what ends a line on some systems would count as no break
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    share = max(_FEWEST_BREAKS, len(text) // _PER_BREAK)
-    if len(text) <= share or _breaks_at_most(text) <= share or sum(map(text.count, _BREAKS)) <= share:
-        return text
-    fences = [*_fence_lines(text)]
-    outside = [*_outside(text, fences)]
-    backwards = [(len(text) - end, len(text) - start) for start, end in reversed(outside)]
-    first = _nth(text, outside, share // 2, ahead=1)
-    last = _nth(text[::-1], backwards, share // 2, ahead=-1)
-    if first is None or last is None or first + last >= len(text):
-        return text
-    return f"{text[: _beside(first, fences)]}\n\n{text[_beside(len(text) - last, fences) :]}"
-
-
-def _breaks_at_most(text: str) -> int:
-    """Return a number that the breaks of a text do not exceed; faster than counting each kind."""
-    read = text.encode("utf-8", "replace")
-    signs = len(read) - len(read.translate(None, _BREAKING))
-    return signs + text.count("    ") + text.count("www.")
-
-
-def _nth(text: str, spans: list[tuple[int, int]], number: int, ahead: int) -> int | None:
-    """Return where the break of that number begins within the spans, counted from 0.
-
-    `ahead` is 1, or -1 in a text that is read backwards.
-    """
-    two, four = _OF_TWO[ahead], _OF_FOUR[ahead]
-    for start, end in spans:
-        at = start
-        while at < end:
-            if text[at] in _ALONE:
-                size = 1
-            elif text[at : at + 4] in four and at + 4 <= end:
-                size = 4
-            elif text[at : at + 2] in two and at + 2 <= end:
-                size = 2
-            else:
-                size = int(text[at] in _BEFORE and _breaks(text, at, at + ahead, end))
-            if size and not number:
-                return at
-            number -= size > 0
-            at += size or 1
-    return None
-
-
-def _breaks(text: str, at: int, beside: int, end: int) -> bool:
-    """Say whether a sign breaks the text for what stands beside it: a dot in a name does not."""
-    if not 0 <= beside < end:
-        return False
-    return text[beside] in _BEFORE[text[at]] or (text[at] == "." and text[beside].isspace())
-
-
-def _fence_lines(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Return the lines that open or close a fenced block, and whether each one opens it."""
-    opened = ""
-    for line in _FENCE.finditer(text):
-        if not opened:
-            opened = line[1]
-            yield *line.span(), True
-        elif line[1].startswith(opened) and not line[2].strip():
-            opened = ""
-            yield *line.span(), False
-
-
-def _outside(text: str, fences: list[tuple[int, int, bool]]) -> Iterator[tuple[int, int]]:
-    """Return what is not in a fenced block: what is pasted there is set apart, however many its marks.
-
-    A block that is never closed, or that stands in a list and ends with it, sets nothing apart.
-    """
-    done = 0
-    for (start, end, _), (closing, _, _) in zip(fences[::2], fences[1::2], strict=False):
-        if text[start] != " ":
-            yield done, end
-            done = closing
-    yield done, len(text)
-
-
-def _beside(at: int, fences: list[tuple[int, int, bool]]) -> int:
-    """Move a cut out of a fence's line, so that no block is left half: before it opens, or behind its end."""
-    near = ((start, end, opens) for start, end, opens in fences if start + opens <= at <= end)
-    return next((start if opens else end for start, end, opens in near), at)
-
-
-_BREAKS = (*"`[<>~\t\n(,!?:;.…。–—", "    ", "www.", "](", "- ", "* ", "+ ")
-_BREAKING = b"`[]<>~\t\n(,!?:;.-*+\x80"  # a byte of each break; the last one is in all that are not ASCII
-_ALONE = frozenset(one for one in _BREAKS if len(one) == 1 and one != ".")
-_OF_TWO = {ahead: frozenset(one[::ahead] for one in ("- ", "* ", "+ ")) for ahead in (1, -1)}
-_OF_FOUR = {ahead: frozenset(one[::ahead] for one in ("    ", "www.")) for ahead in (1, -1)}
-_BEFORE = {"]": "(", ".": f")]\"'*_{ascii_uppercase}"}
-_FENCE = regex.Regex(r"(?m)^ {0,3}(`{3,}|~{3,})([^`\n]*)$")
-_PER_BREAK, _FEWEST_BREAKS = 16, 64
-
-
-FAILURES = (CueMeaning.RUNTIME_ERROR, CueMeaning.VERIFICATION_FAILURE)
-TYPES = (*FAILURES, CueMeaning.USER_REJECTION, CueMeaning.PARTIAL_SUCCESS)
-# By these names they are found without asking the enum, which is slow for what is asked of every word.
-_REJECTION, _PARTIAL, _APPROVAL = CueMeaning.USER_REJECTION, CueMeaning.PARTIAL_SUCCESS, CueMeaning.APPROVAL
-_HARMLESS, _SETTLED, _UNRELATED = CueMeaning.HARMLESS, CueMeaning.SETTLED, CueMeaning.UNRELATED
-_REAL, _NEUTRAL = CueMeaning.REAL, CueMeaning.NEUTRAL
-_QUOTE = SpanKind.QUOTE
+FAILURES = frozenset((CueMeaning.RUNTIME_ERROR, CueMeaning.VERIFICATION_FAILURE))
+_TYPES = FAILURES | {CueMeaning.USER_REJECTION, CueMeaning.PARTIAL_SUCCESS}
+_REACH, _NEAR = 3, 2  # words that a negation and a mere possibility reach forward
+_CLAUSE_ENDS = frozenset((",", ":", "but"))
+_MODALS = frozenset(("can", "could", "would", "will"))
+_ASKED = frozenset(("you", "someone", "somebody", "anyone"))
+_OPENERS = frozenset(
+    (",", "hi", "hello", "hey", "hmm", "hm", "well", "btw", "also", "ah", "oh", "so", "and", "<who>", "but")
+)
 
 
 class CueMatch(NamedTuple):
-    """A cue that was found: what it says, with how many points, why it was taken away, and where."""
+    """A cue that was found: what it says, why it was taken away, and where."""
 
     name: str
     says: CueMeaning
-    points: int
     note: str
     sentence: Sentence
     start: int
@@ -138,10 +44,9 @@ class CueMatch(NamedTuple):
 
 
 class PastedOutput(NamedTuple):
-    """Pasted output that was found: what it shows, with how many points, and what kind of text it is in."""
+    """Pasted output that was found, what kind of text it is in, and its own text."""
 
     structure: OutputStructure
-    points: int
     where: SpanKind
     text: str
 
@@ -152,177 +57,101 @@ class Evidence(NamedTuple):
     sentences: tuple[Sentence, ...]
     matches: tuple[CueMatch, ...]
     shown: tuple[PastedOutput, ...]
-    is_unrelated: bool
-    is_settled: bool
-    """Whether any sentence says that something is over or repaired."""
+    kinds: frozenset[SpanKind]
+    """Which kinds of Markdown the text has."""
 
     def cued(self, found: FeedbackType) -> list[CueMatch]:
-        """Return the cues that speak for a type, in the order of the text; of one cue's words the most."""
-        says = found.says
-        speaking = [match for match in self.matches if match.says is says and match.points]
-        return _longest(speaking) if len(speaking) > 1 else speaking
+        """Return the cues that speak for a type, in the order of the text."""
+        return [match for match in self.matches if match.says.value == found.value and not match.note]
 
     def pasted(self, found: FeedbackType) -> list[PastedOutput]:
         """Return what was pasted that shows a type; what stands in a quote is somebody else's."""
-        if not self.shown:
-            return []
-        says = found.says
-        return [one for one in self.shown if one.structure.says is says and one.where is not _QUOTE]
+        own = (one for one in self.shown if one.where is not SpanKind.QUOTE)
+        return [one for one in own if one.structure.says.value == found.value]
+
+    def has(self, *meanings: CueMeaning) -> bool:
+        """Say whether a cue says one of these."""
+        return any(match.says in meanings and not match.note for match in self.matches)
 
 
-def _longest(matches: list[CueMatch]) -> list[CueMatch]:
-    """Leave out what lies within a longer match of the same cue: it was said once."""
-    heard: dict[tuple[str, int], list[CueMatch]] = {}
-    for match in sorted(matches, key=_shorter):
-        kept = heard.setdefault((match.name, id(match.sentence)), [])
-        if not any(one.start <= match.start and match.end <= one.end for one in kept):
-            kept.append(match)
-    return [match for match in matches if match in heard[match.name, id(match.sentence)]]
-
-
-def _shorter(match: CueMatch) -> int:
-    return match.start - match.end
+def readable_part(text: str) -> str:
+    """Return the text with plain line ends, without the middle of a very long one."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if len(text) <= MAX_TEXT:
+        return text
+    return f"{text[: MAX_TEXT // 2]}\n\n{text[-MAX_TEXT // 2 :]}"
 
 
 def gather_evidence(text: str, rules: DetectionRules) -> Evidence:
     """Find every cue and every structure of the rules in the text."""
     text = readable_part(text)
-    parts = cover_pieces(text)
-    said = split_sentences(text, parts)
-    says, find = rules.says, rules.lexicon.find
-    heard = [
-        (sentence, found, {says[cue] for cue, _, _ in found})
-        for sentence in said
-        if (found := find(sentence.words))
-    ]
-    real = any(_REAL in spoken for _, _, spoken in heard)
-    repeats = sum([len(found) for _, found, _ in heard]) > MAX_REPETITIONS
-    times: dict[int, int] = {}
+    pieces = cover_pieces(text)
+    sentences = split_sentences(text, pieces)
+    if len(sentences) > MAX_SENTENCES:
+        sentences = (*sentences[: MAX_SENTENCES // 2], *sentences[-MAX_SENTENCES // 2 :])
     matches: list[CueMatch] = []
-    unrelated = settled = False
-    for sentence, found, spoken in heard:
-        if real:
-            spoken.discard(_UNRELATED)
-        unrelated = unrelated or _UNRELATED in spoken
-        settled = settled or (_SETTLED in spoken and _settled(found, rules) == "settled")
-        if not spoken <= _ONLY_CONTEXT:
-            news = _drop_repetition(found, times, rules) if repeats else found
-            matches += _in_context(sentence, news, spoken, rules)
-    excused = unrelated and not any(match.points and match.says in FAILURES for match in matches)
-    pasted = () if excused else _pasted(text, parts, rules)
-    return Evidence(said, tuple(matches), pasted, unrelated, settled)
+    for sentence in sentences:
+        if phrases := rules.matcher.find(sentence.words):
+            matches += _in_context(sentence, phrases, rules)
+    kinds = frozenset([kind for kind, _, _ in pieces])
+    return Evidence(sentences, tuple(matches), _pasted(text, pieces, kinds, rules), kinds)
 
 
-def _drop_repetition(
-    found: list[PhraseMatch], times: dict[int, int], rules: DetectionRules
-) -> list[PhraseMatch]:
-    """Return what was found without endless repetition in the text, which says no more."""
-    kept = []
-    for one in found:
-        cue = one[0]
-        times[cue] = many = times.get(cue, 0) + 1
-        if many <= MAX_REPETITIONS or rules.says[cue] in _ONLY_CONTEXT:
-            kept.append(one)
-    return kept
-
-
-def _in_context(
-    sentence: Sentence, found: list[PhraseMatch], said: set[CueMeaning], rules: DetectionRules
-) -> list[CueMatch]:
+def _in_context(sentence: Sentence, phrases: list[PhraseMatch], rules: DetectionRules) -> list[CueMatch]:
+    """Return the cues of a sentence; one that is denied, asked, over or a mere possibility has a note."""
     words = sentence.words
-    covers = _covers(sentence, found, rules) if _HARMLESS in said else ()
-    over = "unrelated" if _UNRELATED in said else _settled(found, rules) if _SETTLED in said else ""
+    cues = rules.cues
+    meanings = {cues[phrase.cue].says for phrase in phrases}
+    covers = _covers(len(words), phrases, rules) if CueMeaning.HARMLESS in meanings else ()
+    is_settled = CueMeaning.SETTLED in meanings
     asks = sentence.asks and is_question(sentence, rules)
-    remainder = _remainder(sentence, found, rules) if _REJECTION in said else 0
-    doubtful = words[0] == "if" or not rules.doubts.isdisjoint(words)
-    matches = []
-    for cue, start, end in found:
-        name, says, points = rules.heard[cue]
-        if says in _ONLY_CONTEXT:
-            continue
+    is_doubtful = not rules.doubts.isdisjoint(words)
+    matches: dict[tuple[int, str], CueMatch] = {}
+    for cue, start, end in phrases:
+        says = cues[cue].says
         note = ""
-        if says in _OF_TYPE:
+        if says in _TYPES:
             if covers and covers[start] >= end:
                 note = "harmless"
-            elif doubtful and says is not _PARTIAL:
+            elif is_doubtful and says is not CueMeaning.PARTIAL_SUCCESS:
                 note = _doubt(says, start, end, sentence, rules)
             if not note and says in FAILURES:
-                note = over or ("question" if asks else "")
-            elif not note and says is _REJECTION and start >= remainder:
-                note = "remainder"
-            if note:
-                points = 1 if note == "past" else 0
-            elif asks and says is _REJECTION:
-                note, points = "question", 1
-        matches.append(CueMatch(name, says, points, note, sentence, start, end))
-    return matches
+                note = "settled" if is_settled else "question" if asks else ""
+        # Of one cue's matches in a sentence the longest stays.
+        before = matches.get((cue, note))
+        if before is None or end - start > before.end - before.start:
+            matches[cue, note] = CueMatch(cues[cue].name, says, note, sentence, start, end)
+    return list(matches.values())
 
 
 def _doubt(says: CueMeaning, start: int, end: int, sentence: Sentence, rules: DetectionRules) -> str:
     """Say whether a match is denied or a mere possibility, by the words before it or its own."""
     words = sentence.words
-    failure = says in FAILURES
-    if failure and _is_denied_within(words[start:end], rules):
+    is_failure = says in FAILURES
+    # "tests do not fail", unlike "tests do not pass"
+    *_, before_last, last = ("", *words[start:end])
+    if is_failure and before_last in rules.negations and last in rules.failing:
         return "negated"
-    if failure and end <= _end_of_condition(sentence):
+    if is_failure and words[0] == "if" and ("," not in words or start < words.index(",")):
         return "hypothetical"
     for far, word in enumerate(reversed(words[max(0, start - _REACH) : start]), 1):
         if word in _CLAUSE_ENDS:
             return ""
         if word in rules.negations:
             return "negated"
-        if failure and far <= _NEAR and word in rules.hypotheticals:
+        if is_failure and far <= _NEAR and word in rules.hypotheticals:
             return "hypothetical"
     return ""
 
 
-def _settled(found: list[PhraseMatch], rules: DetectionRules) -> str:
-    """Say whether a failure is over, or whether only a time is named that may be that of the failure."""
-    strong = any(rules.says[cue] is _SETTLED and rules.cues[cue].strong for cue, _, _ in found)
-    return "settled" if strong else "past"
-
-
-def _covers(sentence: Sentence, found: list[PhraseMatch], rules: DetectionRules) -> list[int]:
+def _covers(length: int, phrases: list[PhraseMatch], rules: DetectionRules) -> list[int]:
     """For each word, up to where a harmless phrase reaches that began there or before."""
-    reach = [0] * (len(sentence.words) + 1)
-    for cue, start, end in found:
-        if rules.says[cue] is _HARMLESS and end > reach[start]:
+    reach = [0] * (length + 1)
+    for cue, start, end in phrases:
+        if rules.cues[cue].says is CueMeaning.HARMLESS and end > reach[start]:
             reach[start] = end
     return list(accumulate(reach, max))
-
-
-def _remainder(sentence: Sentence, found: list[PhraseMatch], rules: DetectionRules) -> int:
-    """Return where an exception to consent begins: what is not liked there is only what is left to do."""
-    consents = [end for cue, _, end in found if rules.says[cue] is _APPROVAL]
-    end = len(sentence.words)
-    if not consents or _EXCEPTIONS.isdisjoint(sentence.words):
-        return end
-    first = min(consents)
-    return next((at for at in range(first, end) if sentence.words[at] in _EXCEPTIONS), end)
-
-
-def _is_denied_within(words: tuple[str, ...], rules: DetectionRules) -> bool:
-    """Say whether the failure itself is what is denied: `tests do not fail`, unlike `tests do not pass`."""
-    return len(words) > 1 and words[-1] in rules.failing and words[-2] in rules.negations
-
-
-def _end_of_condition(sentence: Sentence) -> int:
-    """Return where the clause ends that begins a sentence with `if`; 0 where there is none."""
-    is_condition = sentence.words[0] == "if" and "," in sentence.words
-    return sentence.words.index(",") if is_condition else 0
-
-
-_OF_TYPE = frozenset(TYPES)
-_ONLY_CONTEXT = frozenset((_HARMLESS, _SETTLED, _UNRELATED, _NEUTRAL))
-_CLAUSE_ENDS = frozenset((",", "but"))
-_EXCEPTIONS = frozenset(("except", "modulo", "apart", "aside", "besides", "barring"))
-_REACH = 3  # how many words a negation reaches forward
-_NEAR = 2  # and a mere possibility: in "can reproduce the crash" it is the telling that can be done
-_MODALS = frozenset(("can", "could", "would", "will"))
-_ASKED = frozenset(("you", "someone", "somebody", "anyone"))
-_OPENERS = frozenset(
-    (",", "hi", "hello", "hey", "hmm", "hm", "well", "btw", "also", "ah", "oh", "so", "and", "<who>", "but")
-)
 
 
 def is_question(sentence: Sentence, rules: DetectionRules) -> bool:
@@ -331,32 +160,83 @@ def is_question(sentence: Sentence, rules: DetectionRules) -> bool:
     return first in rules.questions and not (first in _MODALS and second in _ASKED)
 
 
-def _pasted(text: str, parts: list[Piece], rules: DetectionRules) -> tuple[PastedOutput, ...]:
-    places = rules.pasted.find(_readable(text, parts, _NOT_OWN))
-    if any(kind is _QUOTE for kind, _, _ in parts):  # somebody else's output, where the writer shows none
-        own = {place.number for place in places}
-        others = rules.pasted.find(_readable(text, parts, _UNSEEN))
-        places = sorted([*places, *(place for place in others if place.number not in own)])
-    shown = []
-    for number, start, found in places:
-        structure = rules.structures[number]
-        where = _kind_at(start, parts)
-        strong = structure.strong and where in _PASTED
-        shown.append(PastedOutput(structure, 2 if strong else 1, where, found))
-    return tuple(shown)
+def _pasted(
+    text: str, pieces: list[Piece], kinds: frozenset[SpanKind], rules: DetectionRules
+) -> tuple[PastedOutput, ...]:
+    """Find what programs print: the writer's own, then what only stands in quotes."""
+    shown: dict[str, PastedOutput] = {}
+    layers = [kind for kind in _LAYERS if kind in kinds]
+    for layer in layers:
+        part = "\n".join([text[start:end] for kind, start, end in pieces if kind is layer])
+        for number, found in rules.structure_matcher.find(part):
+            structure = rules.structures[number]
+            shown.setdefault(structure.name, PastedOutput(structure, layer, found))
+    return tuple(shown.values())
 
 
-def _kind_at(offset: int, parts: list[Piece]) -> SpanKind:
-    return next((kind for kind, start, end in parts if start <= offset < end), SpanKind.TEXT)
+_LAYERS = (SpanKind.FENCE, SpanKind.CODE, SpanKind.TEXT, SpanKind.QUOTE)
 
 
-def _readable(text: str, parts: list[Piece], hidden: frozenset[SpanKind]) -> str:
-    """Blank some kinds of text, as addresses and what is not shown."""
-    if hidden.isdisjoint([kind for kind, _, _ in parts]):
-        return text
-    return "".join([" " * (end - start) if kind in hidden else text[start:end] for kind, start, end in parts])
+def name_facts(evidence: Evidence, rules: DetectionRules) -> set[str]:
+    """Name what was found besides single words: cues, structures, and the form of the comment."""
+    sentences = evidence.sentences
+    facts: set[str] = set()
+    strong: set[str] = set()
+    for match in evidence.matches:
+        facts.add(f"#c:{match.name}!{match.note}" if match.note else f"#c:{match.name}")
+        if match.note:
+            facts.add(f"#{match.note}:{match.says}")
+        else:
+            strong.add(match.says)
+    for one in evidence.shown:
+        facts.add(f"#s:{one.structure.name}:{_WHERE[one.where]}")
+        if one.where is not SpanKind.QUOTE:
+            strong.add(f"shown {one.structure.says}")
+    facts |= {f"#t:{says}" for says in strong}
+    facts |= {f"#t:{one}+{two}" for one, two in _PAIRS if one in strong and two in strong}
+    facts |= {f"#has:{kind.value}" for kind in evidence.kinds if kind in _TOLD_KINDS}
+    facts.add(f"#length:{min(8, sum([len(sentence.words) for sentence in sentences]).bit_length())}")
+    facts.add(f"#sentences:{min(5, len(sentences))}")
+    if sentences:
+        asks = [sentence.asks for sentence in sentences]
+        facts.add(f"#asks:{'all' if all(asks) else 'some' if any(asks) else 'none'}:{asks[0]:d}{asks[-1]:d}")
+        for place, sentence in (("first", sentences[0]), ("last", sentences[-1])):
+            word = sentence.words[0]
+            facts.add(f"#{place}:{rules.kind_of.get(word) or stem(word)}")
+    return facts
 
 
-_PASTED = frozenset((SpanKind.CODE, SpanKind.FENCE))
-_UNSEEN = frozenset((SpanKind.URL, SpanKind.LINK, SpanKind.COMMENT, SpanKind.IMAGE))
-_NOT_OWN = _UNSEEN | {_QUOTE}
+_WHERE = {SpanKind.FENCE: "block", SpanKind.CODE: "code", SpanKind.TEXT: "text", SpanKind.QUOTE: "quote"}
+_TOLD_KINDS = frozenset(SpanKind) - {SpanKind.TEXT, SpanKind.COMMENT, SpanKind.HTML, SpanKind.TASK}
+# Meanings that say something else together than each alone.
+_TOGETHER = """
+    approval+request approval+partial_success approval+user_rejection approval+verification_failure
+    approval+runtime_error request+user_rejection request+partial_success neutral+request settled+request
+    neutral+user_rejection unrelated+verification_failure verification_failure+runtime_error
+    shown_verification_failure+shown_runtime_error shown_verification_failure+verification_failure
+    shown_runtime_error+runtime_error
+"""
+_PAIRS = [pair.replace("shown_", "shown ").split("+") for pair in _TOGETHER.split()]
+
+
+def name_words(sentences: Iterable[Sentence], kind_of: Mapping[str, str]) -> dict[str, str]:
+    """Name the words, their kinds, and two or three of these in a row, each with the words as written."""
+    names: dict[str, str] = {}
+    for words, asks in sentences:
+        units = ["^"]
+        for word in words:
+            base = stem(word)
+            names[base] = word
+            if kind := kind_of.get(word):
+                names[kind] = word
+                units.append(kind)
+            else:
+                units.append(base)
+        units.append("?" if asks else "$")
+        row = ("", *words, "")
+        for at, (one, two) in enumerate(pairwise(units)):
+            pair = f"{one} {two}"
+            names[pair] = f"{row[at]} {row[at + 1]}"
+            if at:
+                names[f"{units[at - 1]} {pair}"] = f"{row[at - 1]} {row[at]} {row[at + 1]}"
+    return names

@@ -1,54 +1,43 @@
-"""Load the detector's rules from YAML and the table of weights."""
+"""Load the detector's rules from YAML and the learned model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import re2
 
-from bot.detection.automaton import PhrasePatternError, compile_phrase
-from bot.detection.detector import warm_up
+from bot.detection.phrases import PhraseError, compile_phrase
 from bot.detection.rules import (
+    COLUMNS,
     BriefAction,
     CueMeaning,
     DetectionCue,
     DetectionRules,
     FeedbackType,
-    LearnedWeights,
+    LearnedModel,
     OutputStructure,
+    Points,
     RepositoryCue,
 )
+from bot.gates import yaml_reader
 from bot.gates.config import DetectionConfig
 from bot.gates.packs import rules_directory
 from bot.gates.problems import RuleFileError, RuleFileProblem
 from bot.gates.rule_files import find_schema_problems, read_yaml_document
-from bot.gates.yaml_reader import (
-    YamlEntry,
-    YamlMapping,
-    YamlScalar,
-    YamlSequence,
-    entries,
-    entry_at,
-    to_plain,
-)
 
-MAIN_FILE = "detection.yml"
-CUE_FILES = "detection-*.yml"
-WEIGHTS_FILE = "detection-weights.tsv"
+RULES_FILE, MODEL_FILE = "detection.yml", "detection-model.tsv"
+CALIBRATION = "#calibration:"
+"""How a line of the model begins that is no feature: a type, then points of probability and confidence."""
 
-_NUMBERS = len(FeedbackType) + 1
-_IN_NUMBERS = frozenset("-0123456789\t")
-_LEAST_TOO_LARGE = 1_000_000
-_LONGEST_NUMBERS = 8 * _NUMBERS  # six digits, a sign and a tab each
+_HEX_DIGITS = 2 * COLUMNS
 
 
 def load_shipped_detection() -> DetectionRules:
-    """Return the rules that come with the product, ready for a first text."""
-    rules = load_detection(rules_directory())
-    warm_up(rules)
-    return rules
+    """Return the rules that come with the product."""
+    return load_detection(rules_directory())
 
 
 @cache
@@ -66,84 +55,60 @@ def detection_rules(section: DetectionConfig) -> DetectionRules:
 
 
 def load_detection(directory: Path) -> DetectionRules:
-    """Return the rules of this directory; raises `RuleFileError` with the problems of all its files."""
-    main = directory / MAIN_FILE
-    others = sorted(directory.glob(CUE_FILES))
-    files = [(path.read_bytes(), str(path)) for path in (main, *others)]
-    table = directory / WEIGHTS_FILE
-    return parse_detection(files, (table.read_bytes(), str(table)))
+    """Return the rules of this directory; raises `RuleFileError` with the problems of both files."""
+    rules, table = (
+        (path.read_bytes(), str(path)) for path in (directory / RULES_FILE, directory / MODEL_FILE)
+    )
+    return parse_detection(rules, table)
 
 
-def parse_detection(files: Sequence[tuple[bytes, str]], table: tuple[bytes, str]) -> DetectionRules:
-    """Return the rules that these texts hold: the main file, files with further cues, and the weights."""
-    roots = [(read_yaml_document(data, file), file) for data, file in files]
-    lists = frozenset(entry.key for entry in entries(roots[0][0], "lists"))
-    weights, problems = _weights(*table)
-    for number, (root, file) in enumerate(roots):
-        problems += find_schema_problems(root, "rules/detection-cues" if number else "rules/detection", file)
-        problems += _find_pattern_problems(root, file, lists)
+def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> DetectionRules:
+    """Return the rules that these texts, each with the name of its file, hold."""
+    data, file = rules
+    root = read_yaml_document(data, file)
+    model, problems = parse_model(*table)
+    problems += find_schema_problems(root, "rules/detection", file)
+    problems += _find_pattern_problems(root, file)
     if problems:
         raise RuleFileError(
             tuple(sorted(problems, key=lambda problem: (problem.file, problem.line, problem.column)))
         )
-    main, *others = (to_plain(root) for root, _ in roots)
+    values = yaml_reader.to_plain(root)
     return DetectionRules(
-        lists={name: tuple(text.split()) for name, text in main["lists"].items()},
-        negations=frozenset(main["words"]["negations"].split()),
-        hypotheticals=frozenset(main["words"]["hypotheticals"].split()),
-        questions=frozenset(main["words"]["questions"].split()),
-        cues=tuple(_cue(cue) for values in (main, *others) for cue in values["cues"]),
-        structures=tuple(_structure(structure) for structure in main["structures"]),
+        kinds={name: tuple(text.split()) for name, text in values["kinds"].items()},
+        negations=frozenset(values["words"]["negations"].split()),
+        hypotheticals=frozenset(values["words"]["hypotheticals"].split()),
+        questions=frozenset(values["words"]["questions"].split()),
+        cues=tuple(_cue(**cue) for cue in values["cues"]),
+        structures=tuple(_structure(**structure) for structure in values["structures"]),
         actions={
-            FeedbackType(kind): tuple(_action(action) for action in actions)
-            for kind, actions in main["actions"].items()
+            FeedbackType(kind): tuple(
+                BriefAction(action["action"], action["description"], action["template"]) for action in actions
+            )
+            for kind, actions in values["actions"].items()
         },
-        learnt=LearnedWeights(weights, _kinds(main["kinds"])),
+        model=model,
     )
 
 
-def _cue(values: dict[str, str]) -> DetectionCue:
-    phrases = tuple(line.strip() for line in values["phrases"].splitlines() if line.strip())
-    return DetectionCue(
-        values["cue"],
-        CueMeaning(values["says"]),
-        values["strength"] == "strong",
-        values["reason"],
-        values["example"],
-        phrases,
-    )
+def _cue(cue: str, says: str, example: str, phrases: str) -> DetectionCue:
+    lines = tuple(line.strip() for line in phrases.splitlines() if line.strip())
+    return DetectionCue(cue, CueMeaning(says), example, lines)
 
 
-def _structure(values: dict[str, str]) -> OutputStructure:
-    strong = values["strength"] == "strong"
-    return OutputStructure(
-        values["structure"],
-        CueMeaning(values["says"]),
-        strong,
-        values["signal"],
-        values["reason"],
-        values["example"],
-        values["pattern"],
-    )
+def _structure(structure: str, says: str, signal: str, example: str, pattern: str) -> OutputStructure:
+    return OutputStructure(structure, CueMeaning(says), signal, example, pattern)
 
 
-def _action(values: dict[str, str]) -> BriefAction:
-    return BriefAction(values["action"], values["description"], values["template"])
-
-
-def _kinds(named: dict[str, str]) -> dict[str, str]:
-    """Return for each word what it counts as; a word of several kinds is of the first."""
-    return {word: f"{{{name}}}" for name, text in reversed(named.items()) for word in text.split()}
-
-
-def _find_pattern_problems(root: YamlMapping, file: str, lists: frozenset[str]) -> Iterator[RuleFileProblem]:
+def _find_pattern_problems(root: yaml_reader.YamlMapping, file: str) -> Iterator[RuleFileProblem]:
     """Find phrases and expressions that can't be compiled; what is no text is the schema's to report."""
+    kinds = {entry.key: frozenset[str]() for entry in yaml_reader.entries(root, "kinds")}
     for name, entry, text in _texts(root, "cues", "phrases"):
         for number, line in enumerate(text.splitlines(), 1):
             try:
                 if line.strip():
-                    compile_phrase(line.strip(), 0, lists)
-            except PhrasePatternError as error:
+                    compile_phrase(line.strip(), kinds)
+            except PhraseError as error:
                 what = f"{name} has {line.strip()[:60]!r}: {error}"
                 allowed = "see the language of phrases in detection.yml"
                 yield RuleFileProblem(file, entry.node.line + number, entry.column, what, allowed)
@@ -157,40 +122,52 @@ def _find_pattern_problems(root: YamlMapping, file: str, lists: frozenset[str]) 
             yield RuleFileProblem(file, entry.node.line, entry.node.column, what, "leave out look-around")
 
 
-def _texts(root: YamlMapping, section: str, key: str) -> Iterator[tuple[str, YamlEntry, str]]:
+def _texts(
+    root: yaml_reader.YamlMapping, section: str, key: str
+) -> Iterator[tuple[str, yaml_reader.YamlEntry, str]]:
     """Yield this text of every entry of a section, with its path and where it stands."""
-    listed = entry_at(root, section)
+    listed = yaml_reader.entry_at(root, section)
     for index, item in enumerate(
-        listed.node.items if listed and isinstance(listed.node, YamlSequence) else ()
+        listed.node.items if listed and isinstance(listed.node, yaml_reader.YamlSequence) else ()
     ):
-        entry = entry_at(item, key)
-        if entry and isinstance(entry.node, YamlScalar) and isinstance(entry.node.value, str):
+        entry = yaml_reader.entry_at(item, key)
+        if entry and isinstance(entry.node, yaml_reader.YamlScalar) and isinstance(entry.node.value, str):
             yield f"{section}[{index}].{key}", entry, entry.node.value
 
 
-def _hundredths(columns: str) -> tuple[int, ...]:
-    """Read whole numbers of up to six digits with tabs between; return none where there is anything else."""
-    if len(columns) > _LONGEST_NUMBERS or not _IN_NUMBERS.issuperset(columns):
-        return ()
-    try:
-        numbers = tuple(map(int, columns.split("\t")))
-    except ValueError:
-        return ()
-    return numbers if min(numbers) > -_LEAST_TOO_LARGE and max(numbers) < _LEAST_TOO_LARGE else ()
-
-
-def _weights(data: bytes, file: str) -> tuple[dict[str, tuple[int, ...]], list[RuleFileProblem]]:
-    """Read the table: a feature, a tab, and hundredths for each type and for none."""
-    weights: dict[str, tuple[int, ...]] = {}
+def parse_model(data: bytes, file: str) -> tuple[LearnedModel, list[RuleFileProblem]]:
+    """Read the model: a feature, a tab, and two hexadecimal digits for each type and for none."""
+    weights: dict[str, bytes] = {}
+    calibration: dict[FeedbackType, Points] = {}
     problems = []
-    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
-        feature, _, columns = line.partition("\t")
-        numbers = _hundredths(columns)
-        if len(numbers) == _NUMBERS:
-            weights[feature] = numbers
-        else:
-            allowed = f"a feature and {_NUMBERS} whole numbers, with tabs between"
+    for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
+        name, _, columns = line.partition("\t")
+        try:
+            if name.startswith(CALIBRATION):
+                calibration[FeedbackType(name.removeprefix(CALIBRATION))] = _points(columns)
+            elif line:
+                weights[name] = _row(columns)
+        except ValueError:
+            allowed = f"a feature, a tab and {_HEX_DIGITS} hexadecimal digits"
             problems.append(
                 RuleFileProblem(file, number, 1, "the line is no feature with its weights", allowed)
             )
-    return weights, problems
+    return LearnedModel(weights, calibration), problems
+
+
+def _row(columns: str) -> bytes:
+    row = bytes.fromhex(columns)
+    if len(row) != COLUMNS:
+        raise ValueError
+    return row
+
+
+def _points(columns: str) -> Points:
+    """Read points such as `0:0 0.7:0.6 1.3:0.95`; raises `ValueError` where they don't ascend."""
+    points = tuple(
+        (float(probability), float(confidence))
+        for probability, _, confidence in (point.partition(":") for point in columns.split())
+    )
+    if len(points) < 2 or any(left >= right for (left, _), (right, _) in pairwise(points)):
+        raise ValueError
+    return points

@@ -115,7 +115,7 @@ class PullRequestActions(PushActions):
 
     def set_draft(self, pull: PullRequest, *, draft: bool, by: Actor | None = None) -> None:
         """Turn the pull request into a draft, or say that it is ready."""
-        pull.draft = draft
+        pull.draft, pull.updated_at = draft, self.now()
         action = "converted_to_draft" if draft else "ready_for_review"
         self._emit_pull(pull, action, self.account(by or pull.user))
 
@@ -233,6 +233,7 @@ class PullRequestActions(PushActions):
 
     def _emit_request(self, pull: PullRequest, action: str, reviewer: Account, by: Actor | None) -> None:
         sender = self.account(by or pull.user)
+        pull.updated_at = self.now()
         self._emit_pull(pull, action, sender, requested_reviewer=user_json(self, reviewer))
 
     def _emit_pull(self, pull: PullRequest, action: str, account: Account, **more: Any) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from bot.feedback.model import Feedback
-from bot.feedback.render import escalation_reason
+from bot.feedback.status_text import escalation_reason
 from bot.gates.config import RepositoryRules
 from bot.iterations.model import IterationOutcome
 from bot.iterations.selection import SelectionReport, render_selection_report
 from bot.markdown.escape import code_span, render_marker
 from bot.markdown.links import short_sha
-from bot.pull_request.effects import Announce, AnnouncementKind
+from bot.pull_request.effects import Announce, AnnouncementKind, CloseAnnouncement
 from bot.pull_request.facts import DecisionTime, Facts
 from bot.pull_request.model import Escalation, PullRequest
 
@@ -25,18 +26,18 @@ _STOP = (
 
 def render_escalation(feedback: Feedback, identity: str, reason: str, mention: str | None = None) -> str:
     """Render the request to an agent to stop and to a person to decide; only a given team is mentioned."""
-    tags = [code_span(gate.tag or gate.name) for gate in feedback.blocking]
-    listed = ", ".join(tags[:MAX_ANNOUNCED_TAGS]) + (
-        f" and {len(tags) - MAX_ANNOUNCED_TAGS} more" if len(tags) > MAX_ANNOUNCED_TAGS else ""
+    names = [code_span(gate.label) for gate in feedback.blocking]
+    listed = ", ".join(names[:MAX_ANNOUNCED_TAGS]) + (
+        f" and {len(names) - MAX_ANNOUNCED_TAGS} more" if len(names) > MAX_ANNOUNCED_TAGS else ""
     )
     state = (
-        f", and {_open_count(len(tags))} at {_head_span(feedback)}: {listed}"
-        if tags
+        f", and {_open_count(len(names))} at {_head_span(feedback)}: {listed}"
+        if names
         else f" at {_head_span(feedback)}"
     )
     parts = [
         render_marker(AnnouncementKind.ESCALATION, _marker(feedback, identity)),
-        f"**Stop, a person decides** — {reason}{state}.",
+        f"**Stop: needs a human decision** — {reason}{state}.",
         _STOP,
         f"If you are that person: approve it, close it, or say what to change.{_best_hint(feedback)}",
         f"@{mention}" if mention else "",
@@ -71,7 +72,12 @@ def _head_span(feedback: Feedback) -> str:
 
 def _best_hint(feedback: Feedback) -> str:
     """Name the best iteration, where it is not the current one."""
-    if feedback.best.number == feedback.iteration.number:
+    progress = feedback.progress
+    quality = progress.quality if progress else None
+    is_better = (
+        quality is None or (progress.quality_of(feedback.best) or 0.0) > quality if progress else False
+    )
+    if feedback.best.number == feedback.iteration.number or not is_better:
         return ""
     return f" Iteration {feedback.best.number} scored highest: `/feedback-select best reason: …` selects it."
 
@@ -114,12 +120,39 @@ def escalate(feedback: Feedback, rules: RepositoryRules) -> PullRequest:
     return replace(pull_request, escalation=Escalation(at, feedback.iteration.head))
 
 
+def close_announcements(
+    pull_request: PullRequest,
+) -> tuple[tuple[CloseAnnouncement, ...], PullRequest]:
+    """Close the comments that ask for a decision, once the pull request is merged or closed.
+
+    A selection report that was posted on an earlier close is closed by the merge.
+    """
+    if pull_request.open:
+        return (), pull_request
+    closing: list[CloseAnnouncement] = []
+    body = f"No longer open: the pull request was {'merged' if pull_request.merged else 'closed'}.\n"
+    escalation = pull_request.escalation
+    if escalation and not escalation.is_closed:
+        closing.append(_close(pull_request, AnnouncementKind.ESCALATION, escalation.at, body))
+        pull_request = replace(pull_request, escalation=replace(escalation, is_closed=True))
+    if pull_request.merged and pull_request.reported:
+        closing.append(_close(pull_request, AnnouncementKind.SELECTION, pull_request.created_at, body))
+        pull_request = replace(pull_request, reported=None)
+    return tuple(closing), pull_request
+
+
+def _close(
+    pull_request: PullRequest, kind: AnnouncementKind, since: datetime, body: str
+) -> CloseAnnouncement:
+    return CloseAnnouncement(pull_request.repository, pull_request.number, kind, since, body)
+
+
 def decide_announcements(
     before: PullRequest, feedback: Feedback, rules: RepositoryRules, moment: DecisionTime
-) -> tuple[tuple[Announce, ...], PullRequest]:
+) -> tuple[tuple[Announce | CloseAnnouncement, ...], PullRequest]:
     """Decide the comments beside the sticky one, and return the pull request that records them."""
-    pull_request = feedback.pull_request
-    announcements: list[Announce] = []
+    closing, pull_request = close_announcements(feedback.pull_request)
+    announcements: list[Announce | CloseAnnouncement] = list(closing)
     if before.escalation is None and pull_request.escalation is not None:
         identity = f"{moment.id}:escalation"
         mention = rules.iterations.escalate.mention

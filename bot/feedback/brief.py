@@ -1,7 +1,8 @@
-"""Write the brief for the next revision from action templates.
+"""Write the brief for the next revision: imperative steps made of observed facts.
 
-A brief is made of the actions of the detected type, most important first. It is scored from 0 to 10; below
-7 the next round goes by more of what was read, but there are no more rounds than the rules allow.
+A brief is made of the actions of the detected type, most important first; an action whose fact was not
+observed costs no line. It is scored from 0 to 10; below 7 the next round goes by more of what was read, but
+there are no more rounds than the rules allow.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from bot import regex
 from bot.detection.detector import Detection
 from bot.detection.rules import DetectionRules, FeedbackType
 from bot.markdown.blocks import SpanKind
+from bot.markdown.escape import code_span, truncate
+from bot.markdown.format import join_words
 from bot.markdown.spans import cover_pieces, mask_hidden
 from bot.values import Location
 
@@ -35,8 +38,8 @@ class OpenItem:
     locations: tuple[Location, ...] = ()
     is_blocking: bool = True
     suggestion: str | None = None
-    expects: str = ""
-    """What the gate requires, where a check or a tool's log shows at a line that it is not met."""
+    proposals: tuple[str, ...] = ()
+    """The changes that validators propose, each once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,10 @@ class BriefFacts:
     """The framework that the trace or the manifest names."""
     annotations: tuple[str, ...] = ()
     """The annotations of failed checks."""
-    titles: tuple[str, ...] = ()
-    """The titles of the annotations: the test, or the rule."""
     observed: tuple[str, ...] = ()
     """Other observations of the failure: evidence of a document, verified claims."""
+    failing_test: tuple[str, str] = ("", "")
+    """The test that a check reports at a line, and the first line of its error."""
     only_checks: bool = False
     """No person or agent rejects it: there is output to read, and nobody to ask."""
     output: str = ""
@@ -85,7 +88,8 @@ class BriefFacts:
     @property
     def test(self) -> str:
         """The name of the failed test: of several in the output, one that is reported as failed."""
-        return find_reported_test(self.output) or find_failing_test(self.comment_text)
+        reported = self.failing_test[0] or find_reported_test(self.output)
+        return reported or find_failing_test(self.comment_text)
 
     @property
     def error(self) -> str:
@@ -97,39 +101,128 @@ class BriefFacts:
         return reader(self.output) or reader(self.comment_text)
 
 
-def fill_slots(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, str]:
-    """Return a value for each slot that an observation fills, blocking items first."""
-    ordered = sorted(items, key=lambda item: not item.is_blocking)
-    blocking = [item for item in ordered if item.is_blocking] or ordered
-    first = ordered[0] if ordered else OpenItem("")
-    values = {
-        "error_message": _shorten(facts.error or next(iter(facts.annotations), "")),
-        "detected_framework": _shorten(facts.framework),
-        "test_description": _what_must_pass(facts),
-        "expected_behavior": _shorten(
-            facts.first(find_expectation) or next(filter(None, (item.expects for item in ordered)), "")
-        ),
-        "clarification_prompt": _shorten(find_intent(facts.comment_text)),
-        "narrowed_scope": _scope(blocking) or _scope(ordered),
-        "alternatives": _alternatives(blocking),
-        "gap_description": _shorten(first.text or first.name),
-        "constraint": _shorten(first.fix),
-        "issue": _shorten(first.name),
-    }
-    return {slot: value for slot, value in values.items() if value}
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One imperative step, and its short form where it says what to do first."""
+
+    text: str
+    headline: str = ""
+    is_tied: bool = True
+    """Whether it says something about an open item, beyond the name of a check or a framework."""
 
 
-def has_slots(template: str) -> bool:
-    """Whether the template is specific to a pull request, not general advice."""
-    return _SLOT.search(template) is not None
+def write_step(action: str, items: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
+    """Write the step of an action from what was observed; None where its fact was not."""
+    writer = _STEP_WRITERS.get(action)
+    ordered = tuple(sorted(items, key=lambda item: not item.is_blocking))
+    return writer(ordered, facts) if writer else None
 
 
-def fill_template(template: str, values: Mapping[str, str]) -> str | None:
-    """Fill the template's slots, or return None where one of them has no value."""
-    slots = _SLOT.findall(template)
-    if any(slot not in values for slot in slots):
+def _reproduce_error(items: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
+    error = facts.error or next(iter(facts.annotations), "")
+    if not error:
         return None
-    return _SLOT.sub(lambda slot: values[slot[1]], template)
+    location = next((str(location) for item in items for location in item.locations), "")
+    shown = code_span(error, MAX_SLOT_LENGTH)
+    at = f" at {_shorten(location)}" if location else ""
+    return Step(f"Reproduce the error first: {shown}{at}", f"reproduce {shown} first")
+
+
+def _keep_framework(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
+    if not facts.framework:
+        return None
+    return Step(f"Keep it working with {code_span(facts.framework, MAX_SLOT_LENGTH)}")
+
+
+def _pass_test(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
+    names = [facts.test] if facts.test else [*facts.checks, *facts.logs][:MAX_SLOT_LOCATIONS]
+    if not names:
+        return None
+    goal = f"make {join_words([code_span(name, MAX_SLOT_LENGTH) for name in names])} pass"
+    reason = _failure_reason(facts)
+    text = f"M{goal[1:]}{f': {reason}' if reason else ''}"
+    return Step(text, goal, is_tied=bool(reason or facts.test))
+
+
+def _failure_reason(facts: BriefFacts) -> str:
+    """Return what was expected and what came instead; else the error, or the first annotation."""
+    if expected := facts.first(find_expectation):
+        return _shorten(expected)
+    error = facts.failing_test[1] or find_error_message(facts.output) or next(iter(facts.annotations), "")
+    return code_span(error, MAX_SLOT_LENGTH) if error else ""
+
+
+def _match_expectation(items: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
+    """Write the expected result, unless the step about the test has it already."""
+    expected = facts.first(find_expectation)
+    if not expected or _pass_test(items, facts):
+        return None
+    return Step(f"Give the result that is expected: {_shorten(expected)}")
+
+
+def _confirm_by_check(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
+    """Name the check that proves it, unless the step about the test has named it already."""
+    if not facts.test or not facts.checks:
+        return None
+    checks = [code_span(name, MAX_SLOT_LENGTH) for name in facts.checks[:MAX_SLOT_LOCATIONS]]
+    return Step(f"Confirm it with {join_words(checks)}")
+
+
+def _do_as_asked(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
+    """Write what the validator asks for, where they wrote it as an instruction."""
+    intent = find_intent(facts.comment_text)
+    if not intent.lower().startswith("please "):
+        return None
+    order = " ".join(intent[len("please ") :].split())
+    return Step(truncate(f"{order[:1].upper()}{order[1:]}", MAX_SLOT_LENGTH)) if order else None
+
+
+def _narrow_scope(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
+    blocking = [item for item in items if item.is_blocking and item.locations] or items
+    locations = dict.fromkeys(str(location) for item in blocking for location in item.locations)
+    shown = [_shorten(location) for location in tuple(locations)[:MAX_SLOT_LOCATIONS]]
+    return Step(f"Work only on {join_words(shown)}") if shown else None
+
+
+def _choose_alternative(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
+    """Name the alternatives, only where validators gave at least two for the same thing."""
+    proposals = next((item.proposals for item in items if len(item.proposals) > 1), ())
+    shown = [code_span(proposal, MAX_SLOT_LENGTH) for proposal in proposals[:MAX_ALTERNATIVES]]
+    return Step(f"Choose one: {join_words(shown, 'or')}") if shown else None
+
+
+def _finish_gap(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
+    if not items:
+        return None
+    location = next((str(location) for location in items[0].locations), "")
+    at = f" at {_shorten(location)}" if location else ""
+    return Step(f"Finish what is left: {items[0].name}{at}")
+
+
+def _apply_fix(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
+    return Step(_shorten(items[0].fix)) if items and items[0].fix else None
+
+
+def _change_nothing_else(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
+    if len(items) != 1:
+        return None
+    return Step(f"Change nothing else: {items[0].name} is all that is open")
+
+
+_STEP_WRITERS: Mapping[str, Callable[[tuple[OpenItem, ...], BriefFacts], Step | None]] = {
+    "add_context": _reproduce_error,
+    "add_constraint": _keep_framework,
+    "add_test_context": _pass_test,
+    "specify_behavior": _match_expectation,
+    "request_validation": _confirm_by_check,
+    "request_clarification": _do_as_asked,
+    "narrow_scope": _narrow_scope,
+    "offer_alternatives": _choose_alternative,
+    "focus_on_gap": _finish_gap,
+    "add_targeted_constraint": _apply_fix,
+    "request_incremental_fix": _change_nothing_else,
+}
+"""The step of every action; `request_approach` is general advice without a fact, and costs no line."""
 
 
 def find_error_message(text: str) -> str:
@@ -207,7 +300,6 @@ def find_intent(text: str) -> str:
     return _LIST_MARK.sub("", text[start:stop].strip()).rstrip(".! ")
 
 
-_SLOT = regex.Regex(r"\{(\w+)\}")
 _GAVE_UP = (
     r"(?i:segmentation fault|core dumped|panicked at|\bpanic: |fatal error|\berror: |\berror c\d{4}"
     r"|exit(?:ed)? (?:with )?(?:code|status) [1-9]|undefined reference|assertion .{0,80} failed)"
@@ -283,26 +375,6 @@ _BEFORE_LISTED = tuple(":;,.!?")
 _LIST_MARK = regex.Regex(r"^(?:[-*+>]|\d{1,9}[.)])\s+")
 
 
-def _what_must_pass(facts: BriefFacts) -> str:
-    test = facts.test
-    tools = (*(f"check {check}" for check in facts.checks), *facts.logs)
-    named = ", ".join(tools[:MAX_SLOT_LOCATIONS])
-    titles = ", ".join(facts.titles[:MAX_SLOT_LOCATIONS]) or find_error_message(facts.output)
-    failure = test or _shorten(titles)
-    return f"{named} ({failure})" if named and failure else named or test
-
-
-def _scope(items: Sequence[OpenItem]) -> str:
-    locations = dict.fromkeys(str(location) for item in items for location in item.locations)
-    return ", ".join(tuple(locations)[:MAX_SLOT_LOCATIONS])
-
-
-def _alternatives(items: Sequence[OpenItem]) -> str:
-    """List the items' fixes, each once."""
-    fixes = dict.fromkeys(_shorten(item.fix).rstrip(".") for item in items if item.fix)
-    return "; ".join(tuple(fixes)[:MAX_ALTERNATIVES])
-
-
 def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= MAX_SLOT_LENGTH else f"{line[: MAX_SLOT_LENGTH - 1].rstrip()}…"
@@ -311,16 +383,20 @@ def _shorten(text: str) -> str:
 GOOD_SCORE = 7
 """The score from which a brief is posted as it is."""
 MAX_BRIEF_LINES = 5
+_CLARIFICATION = "To clarify the goal: {clarification_prompt}"
 BRIEF_POINTS = 2
 """Points for each of the five criteria of a good brief."""
 
 
 @dataclass(frozen=True, slots=True)
 class BriefLine:
-    """One step: the name of its action in document 004, and its text."""
+    """One step: the name of its action in document 004, its text, and that document's own template."""
 
     action: str
     text: str
+    template: str = ""
+    headline: str = ""
+    """The step in a few words, where it says what to do first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +414,9 @@ class Brief:
             "feedback_type": self.feedback_type.value,
             "confidence": self.confidence,
             "score": self.score,
-            "lines": [{"action": line.action, "text": line.text} for line in self.lines],
+            "lines": [
+                {"action": line.action, "text": line.text, "template": line.template} for line in self.lines
+            ],
         }
 
 
@@ -392,23 +470,18 @@ class FeedbackLogEntry:
 def write_brief(
     detection: Detection, items: tuple[OpenItem, ...], facts: BriefFacts, rules: DetectionRules
 ) -> Brief | None:
-    """Fill the actions' templates from the facts; None where nothing was detected or shown."""
+    """Write the steps of the actions from the facts; None where nothing was detected or shown."""
     if detection.type is None or not detection.is_shown:
         return None
-    values = fill_slots(items, facts)
-    filled = [
-        (action, text)
+    steps = [
+        (action, step)
         for action in rules.actions.get(detection.type, ())
-        if (text := fill_template(action.template, values)) is not None
+        if (step := write_step(action.name, items, facts)) is not None
     ][:MAX_BRIEF_LINES]
-    is_specific = bool(items) and bool(filled) and all(has_slots(action.template) for action, _ in filled)
+    lines = tuple(BriefLine(action.name, step.text, action.template, step.headline) for action, step in steps)
+    is_specific = bool(items) and bool(steps) and all(step.is_tied for _, step in steps)
     score = BRIEF_POINTS * (sum(_marks(items, facts).values()) + is_specific)
-    return Brief(
-        detection.type,
-        detection.confidence,
-        score,
-        tuple(BriefLine(action.name, text) for action, text in filled),
-    )
+    return Brief(detection.type, detection.confidence, score, lines)
 
 
 def refine_brief(
@@ -448,5 +521,5 @@ def _add_question(refinement: BriefRound, inputs: BriefInput) -> BriefRound:
     brief, facts = refinement.brief, inputs.facts
     question = next(mark for mark, is_met in _marks(inputs.items, facts).items() if not is_met)
     instruction = f"Read the output of `{facts.contact}`" if facts.only_checks else f"Ask `{facts.contact}`"
-    line = BriefLine("request_clarification", f"{instruction}: {question}")
+    line = BriefLine("request_clarification", f"{instruction}: {question}", _CLARIFICATION)
     return replace(refinement, brief=replace(brief, lines=(*brief.lines[: MAX_BRIEF_LINES - 1], line)))

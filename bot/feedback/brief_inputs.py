@@ -10,10 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bot import regex
-from bot.detection.detector import Detection, detect
+from bot.detection.detector import SECOND_CUE_BONUS, Detection, detect
 from bot.detection.load import detection_rules
 from bot.detection.rules import DetectionRules, FeedbackType
-from bot.detection.scores import SECOND_CUE_BONUS
 from bot.feedback.brief import BriefFacts, BriefInput, BriefRound, FeedbackLogEntry, OpenItem, refine_brief
 from bot.feedback.model import FailedGate, Feedback, GateItem
 from bot.gates.config import ClaimType, RepositoryRules
@@ -148,18 +147,22 @@ def _event_facts(feedback: Feedback, comment_text: str) -> BriefFacts:
         logs=failed_logs(feedback),
         framework=framework_in_trace(f"{output}\n{comment_text}"),
         observed=tuple(dict.fromkeys(text for text in evidence if text)),
+        failing_test=next(
+            (
+                finding.failing_test
+                for gate in feedback.gates
+                for finding in gate.findings
+                if finding.failing_test[0]
+            ),
+            ("", ""),
+        ),
         only_checks=all(verdict.validator.check for verdict in feedback.rejecting),
     )
 
 
 def _add_annotations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
     items = [item for item in _stated_items(feedback) if _is_annotation(item)]
-    titles = ((item.evidence or "").removesuffix(item.words).rstrip(": ") for item in items)
-    return replace(
-        facts,
-        annotations=tuple(dict.fromkeys(item.evidence or item.words for item in items)),
-        titles=tuple(dict.fromkeys(title for title in titles if title)),
-    )
+    return replace(facts, annotations=tuple(dict.fromkeys(item.evidence or item.words for item in items)))
 
 
 def _add_observations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
@@ -206,7 +209,7 @@ def _item(gate: FailedGate, findings: Sequence[GateItem], feedback: Feedback) ->
     contradicted = _contradicted_claims(feedback)
     locations = (item.place for item in items if item.place and str(item.place)[:200] not in contradicted)
     fix = (with_words and with_words.action) or (gate.gate.fix if gate.gate else "")
-    shown = any(finding.validator.is_log or _is_annotation(finding.item) for finding in findings)
+    proposals = (item.suggestion or item.action for item in items)
     return OpenItem(
         name=gate.name,
         text=with_words.words if with_words else "",
@@ -214,7 +217,7 @@ def _item(gate: FailedGate, findings: Sequence[GateItem], feedback: Feedback) ->
         locations=tuple(dict.fromkeys(locations)),
         is_blocking=gate.blocking,
         suggestion=next((item.suggestion for item in items if item.suggestion), None),
-        expects=fix if shown else "",
+        proposals=tuple(dict.fromkeys(text for text in proposals if text)),
     )
 
 

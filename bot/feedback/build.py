@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from itertools import pairwise
 
-from bot.feedback.gate_notes import add_grounding_outcomes, render_reviewer_hint
-from bot.feedback.model import FailedGate, Feedback, demote_unlocated, find_failed_gates, last_open_gates
+from bot.feedback.gate_notes import add_grounding_outcomes, render_notes
+from bot.feedback.model import FailedGate, Feedback, demote_unlocated, find_failed_gates
+from bot.findings.turns import Situation as TurnSituation
+from bot.findings.turns import awaited_from_author, pending_reports, whose_turn
 from bot.gates.config import RepositoryRules
-from bot.gates.model import Aspect, Gates
+from bot.gates.model import Gates
 from bot.history.rates import item_outcomes
 from bot.iterations.followup import ItemResponse, item_responses, track_feedback
-from bot.iterations.line_tracking import track_files
 from bot.iterations.model import (
     Iteration,
+    IterationOutcome,
     Situation,
     compare_iterations,
+    count_closed,
     current_iteration,
     decide_outcome,
-    iterations_after_rulings,
+    list_iterations,
+    open_appeals,
     previous_iteration,
-    repeated_tags,
+    repeated_findings,
 )
-from bot.iterations.progress import measure_progress
+from bot.iterations.progress import freeze_scores, measure_progress
 from bot.iterations.scoring import ScoredIteration, item_severity
 from bot.iterations.selection import build_selection_report
 from bot.pull_request.facts import DecisionTime
-from bot.pull_request.model import BLOCKING_SEVERITIES, PullRequest, Revision, TrackedIteration
+from bot.pull_request.model import BLOCKING_SEVERITIES, PullRequest, Stance, TrackedIteration
 from bot.verdicts.quality import FeedbackText, QualityProblem, find_problems
 
 MAX_TRACKED_ITERATIONS = 50
@@ -56,13 +61,7 @@ def track_followup(feedback: Feedback) -> PullRequest:
 def _track_iteration(
     pull_request: PullRequest, before: ScoredIteration, after: ScoredIteration, gates: Gates
 ) -> TrackedIteration:
-    iteration = before.snapshot.iteration
-    revisions = {revision.head: revision for revision in pull_request.revisions}
-    locations = [item.place for item in iteration.open_items if item.place]
-    old, new = (revisions.get(scored.head, _unread_revision(scored)) for scored in (before, after))
-    responses = item_responses(
-        iteration, after.snapshot.iteration, track_files(locations, old, new), pull_request.resolved_threads
-    )
+    responses = item_responses(before.snapshot.iteration, after.snapshot.iteration)
     tracking = track_feedback(
         responses, before, after, [_quality_problems(response, gates) for response in responses]
     )
@@ -71,10 +70,6 @@ def _track_iteration(
     return TrackedIteration(
         before.number, before.head, tracking, item_outcomes(responses, tracking, author, at)
     )
-
-
-def _unread_revision(scored: ScoredIteration) -> Revision:
-    return Revision(scored.head, scored.snapshot.iteration.reviewed_at)
 
 
 def _quality_problems(response: ItemResponse, gates: Gates) -> tuple[QualityProblem, ...]:
@@ -97,16 +92,30 @@ def build_feedback(
     pull_request: PullRequest, rules: RepositoryRules, moment: DecisionTime
 ) -> Feedback | None:
     """Build the feedback, or return None before the first verdict."""
-    iterations = iterations_after_rulings(pull_request)
+    iterations = list_iterations(pull_request)
     current = current_iteration(pull_request, iterations)
     if current is None:
         return None
     previous = previous_iteration(iterations, current)
+    pull_request = replace(pull_request, findings=current.ledger.records())
     progress = measure_progress(pull_request, iterations, current, rules)
-    gates = find_failed_gates(current.standing, rules.gates, frozenset(previous.keys if previous else ()))
+    pull_request = freeze_scores(pull_request, progress)
+    gates = find_failed_gates(current.standing, rules.gates)
     gates = demote_unlocated(gates) if rules.quality.strict else gates
     gates = add_grounding_outcomes(gates, pull_request.grounding, current.head, rules.grounding)
-    repeated = _repeated_blocking_tags(iterations[: current.number], gates, rules)
+    repeated = _repeated_findings((*iterations[: current.number - 1], current), gates, rules)
+    pending = pending_reports(pull_request, rules, moment.now)
+    outcome = _closed_outcome(pull_request, current) or _outcome(
+        current, gates, rules, repeated=bool(repeated)
+    )
+    situation = TurnSituation(
+        pull_request,
+        current.ledger,
+        current.rejecting,
+        pending,
+        is_escalated=outcome == IterationOutcome.ESCALATE,
+        has_appeal=bool(_open_appeals(pull_request, current)),
+    )
     return Feedback(
         id=moment.id,
         at=moment.now,
@@ -117,27 +126,51 @@ def build_feedback(
         gates=gates,
         issues=current.tags,
         more=sum(verdict.more for verdict in current.standing),
-        verdict=_outcome(current, gates, rules, repeated=bool(repeated)),
+        verdict=outcome,
         max_iterations=rules.iterations.max,
         best=progress.best.snapshot.iteration,
         score=_score(progress.quality, current),
-        previously_open_count=len(last_open_gates(pull_request)),
+        closed=count_closed(current, _last_rejection(pull_request)),
+        turn=whose_turn(situation, rules),
+        pending=pending,
+        awaited=awaited_from_author(situation, rules),
         grounding=rules.grounding,
-        hint=render_reviewer_hint(current.standing, rules),
+        notes=render_notes(pull_request, current.standing, current.head, rules),
         repeated=repeated,
         progress=progress,
         weights=rules.scoring.weights.severities,
+        is_agent=rules.authors.is_agent(pull_request.author.login, bot=pull_request.author.bot),
+        document=rules.comment.document,
         report=None
         if pull_request.open or len(iterations) < 2
         else build_selection_report(pull_request, progress, rules),
     )
 
 
-def _repeated_blocking_tags(
+def _repeated_findings(
     iterations: tuple[Iteration, ...], gates: tuple[FailedGate, ...], rules: RepositoryRules
 ) -> tuple[str, ...]:
-    blocking = frozenset(gate.tag for gate in gates if gate.blocking and gate.tag)
-    return repeated_tags(iterations, blocking, rules.iterations.escalate)
+    blocking = {finding.item.finding for gate in gates if gate.blocking for finding in gate.findings}
+    repeated = repeated_findings(iterations, blocking, rules.iterations.escalate)
+    return tuple(dict.fromkeys(finding.item.tag or finding.id for finding in repeated))
+
+
+def _open_appeals(pull_request: PullRequest, current: Iteration) -> tuple[str, ...]:
+    names = {name for finding in current.ledger.open for name in (finding.id, finding.item.tag)}
+    return tuple(name for name in open_appeals(pull_request) if name in names)
+
+
+def _last_rejection(pull_request: PullRequest) -> datetime:
+    rejected = [v.at for v in pull_request.verdicts if v.counted and v.stance is Stance.REJECTS]
+    return max(rejected, default=pull_request.created_at)
+
+
+def _closed_outcome(pull_request: PullRequest, current: Iteration) -> str:
+    """Return the last outcome of a pull request that was merged or closed; empty while it is open."""
+    if pull_request.open:
+        return ""
+    accepted = pull_request.merged or not current.is_rejected
+    return IterationOutcome.ACCEPT.value if accepted else IterationOutcome.REJECT.value
 
 
 def _outcome(
@@ -151,10 +184,9 @@ def _outcome(
             number=current.number,
             maximum=rules.iterations.max,
             has_repeated=repeated,
+            # A document's own severity wins over the gate's: `major` is not critical, whatever it is about.
             has_critical=any(
-                (gate.blocking and gate.gate and gate.gate.aspect is Aspect.SECURITY)
-                or finding.item.severity == "critical"
-                for finding, gate in findings
+                item_severity(finding.item, rules.gates) == "critical" for finding, _ in findings
             ),
             is_fixable=any(gate.is_auto_fixable or finding.item.suggestion for finding, gate in findings),
         )

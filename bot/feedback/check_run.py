@@ -10,8 +10,8 @@ from bot.feedback import document as documents
 from bot.feedback import render as comments
 from bot.feedback.document import item_issue_text
 from bot.feedback.model import Decision, Feedback
-from bot.feedback.render import comment_heading
-from bot.gates.config import RepositoryRules
+from bot.feedback.status_text import TURN_TEXT, feedback_heading
+from bot.gates.config import CheckPolicy, RepositoryRules
 from bot.gates.problems import RuleFileProblem
 from bot.gates.rule_book import ConfigReport
 from bot.markdown.escape import code_span, escape_mentions, render_marker, truncate
@@ -26,6 +26,7 @@ from bot.pull_request.checks import (
 from bot.pull_request.diff import Suggestion
 from bot.pull_request.effects import (
     REJECTED_LABEL,
+    TURN_LABELS,
     WARNINGS_LABEL,
     Effect,
     PostSuggestions,
@@ -99,9 +100,10 @@ def shows_degradation(feedback: Feedback | None) -> bool:
 
 def choose_label(feedback: Feedback | None) -> str:
     """Return the label that matches the comment's heading; empty where nothing is wrong."""
-    if feedback is None or not feedback.rejecting or not feedback.gates:
+    if feedback is None or not feedback.rejecting or feedback.pull_request.merged:
         return ""
-    return REJECTED_LABEL if feedback.blocking else WARNINGS_LABEL
+    is_rejected = feedback.blocking or feedback.is_formally_rejected
+    return REJECTED_LABEL if is_rejected else WARNINGS_LABEL if feedback.gates else ""
 
 
 SUGGESTION_MARKER = "SUGGESTIONS"
@@ -118,23 +120,38 @@ def add_check_effects(
         effects.append(ShowCheckRun(pull_request.repository, text))
         pull_request = replace(pull_request, proposes=True)
         decision = replace(decision, pull_request=pull_request)
-    if pull_request.check and not rules.check.enabled:
+    policy = rules.check.when
+    if pull_request.check and policy is CheckPolicy.NEVER:
         pull_request = replace(pull_request, check="")  # whoever switches it on again owes every head a run
         decision = replace(decision, pull_request=pull_request)
     labels = rules.comment.enabled and rules.comment.labels
-    is_wanted = rules.check.enabled or rules.comment.suggestions or labels or pull_request.labelled
-    if not pull_request.open or not is_wanted:
+    is_checked = _is_check_due(decision, policy)
+    is_wanted = is_checked or rules.comment.suggestions or labels or pull_request.labelled
+    # A closed pull request only loses the label that says whose turn it is.
+    if not is_wanted or not (pull_request.open or pull_request.labelled):
         return replace(decision, effects=tuple(effects))
     feedback = decision.feedback
-    if rules.check.enabled:
-        pull_request, more = _add_gates_check(pull_request, feedback, _summary_lines(decision, site))
+    if is_checked:
+        lines = _summary_lines(decision, site)
+        pull_request, more = _add_gates_check(pull_request, feedback, lines, policy)
         effects += more
-    if rules.comment.suggestions and feedback:
+    if rules.comment.suggestions and feedback and pull_request.open:
         pull_request, more = _add_suggestions(pull_request, feedback)
         effects += more
     pull_request, more = _add_labels(pull_request, feedback if labels else None)
     effects += more
     return replace(decision, pull_request=pull_request, effects=tuple(effects))
+
+
+def _is_check_due(decision: Decision, policy: CheckPolicy) -> bool:
+    """Whether the head gets the check run: always, or only where a rejection gets no comment."""
+    feedback, pull_request = decision.feedback, decision.pull_request
+    if not pull_request.open or policy is not CheckPolicy.INSTEAD:
+        return pull_request.open and policy is CheckPolicy.ALWAYS
+    if feedback is None or decision.body is not None:
+        return False
+    # One that this head has already is updated when nothing rejects it any more.
+    return bool(feedback.rejecting) or pull_request.check.endswith(f"@{pull_request.head}")
 
 
 def mark_budgeted(effects: Iterable[Effect]) -> tuple[Effect, ...]:
@@ -144,17 +161,23 @@ def mark_budgeted(effects: Iterable[Effect]) -> tuple[Effect, ...]:
     )
 
 
-def render_gates_check(pull_request: PullRequest, feedback: Feedback | None, lines: str) -> CheckRunText:
+def render_gates_check(
+    pull_request: PullRequest,
+    feedback: Feedback | None,
+    lines: str,
+    policy: CheckPolicy = CheckPolicy.ALWAYS,
+) -> CheckRunText:
     """Render the check run on the current head; success until something rejects it."""
     if feedback is None or not feedback.rejecting:
         title = "Nothing rejects this pull request"
         return CheckRunText(GATES_CHECK_NAME, pull_request.head, Conclusion.SUCCESS, title, lines or title)
     annotations = _annotations(feedback) if feedback.iteration.head == pull_request.head else ()
+    turn = TURN_TEXT[feedback.turn]
     return CheckRunText(
         name=GATES_CHECK_NAME,
         head=pull_request.head,
-        conclusion=_conclusion(feedback),
-        title=comment_heading(len(feedback.blocking), len(feedback.warnings)).replace("**", ""),
+        conclusion=_conclusion(feedback, policy),
+        title=f"{feedback_heading(feedback).replace('**', '')}{f' ({turn})' if turn else ''}",
         summary=lines,
         places=_hash(repr(annotations)) if annotations else "",
         annotations=annotations,
@@ -162,10 +185,10 @@ def render_gates_check(pull_request: PullRequest, feedback: Feedback | None, lin
 
 
 def _add_gates_check(
-    pull_request: PullRequest, feedback: Feedback | None, lines: str
+    pull_request: PullRequest, feedback: Feedback | None, lines: str, policy: CheckPolicy
 ) -> tuple[PullRequest, tuple[Effect, ...]]:
-    text = render_gates_check(pull_request, feedback, lines)
-    fingerprint = _hash(repr(text))
+    text = render_gates_check(pull_request, feedback, lines, policy)
+    fingerprint = f"{_hash(repr(text))}@{pull_request.head}"
     if pull_request.check == fingerprint:
         return pull_request, ()
     return replace(pull_request, check=fingerprint), (
@@ -173,9 +196,9 @@ def _add_gates_check(
     )
 
 
-def _conclusion(feedback: Feedback) -> Conclusion:
-    """Return the check run's conclusion: what does not block only warns."""
-    if not feedback.blocking:
+def _conclusion(feedback: Feedback, policy: CheckPolicy) -> Conclusion:
+    """Return the check run's conclusion: what does not block only warns, and one instead of a comment too."""
+    if not feedback.blocking or policy is CheckPolicy.INSTEAD:
         return Conclusion.NEUTRAL
     return Conclusion.ACTION_REQUIRED if feedback.verdict == "escalate" else Conclusion.FAILURE
 
@@ -242,7 +265,11 @@ def _add_labels(
     pull_request: PullRequest, feedback: Feedback | None
 ) -> tuple[PullRequest, tuple[Effect, ...]]:
     effect = ShowLabel(
-        pull_request.repository, pull_request.number, choose_label(feedback), shows_degradation(feedback)
+        pull_request.repository,
+        pull_request.number,
+        choose_label(feedback),
+        shows_degradation(feedback),
+        turn=TURN_LABELS.get(feedback.turn, "") if feedback else "",
     )
     labelled = ", ".join(effect.labels)
     return (

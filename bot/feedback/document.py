@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from bot import regex
 from bot.feedback.model import FailedGate, Feedback, GateItem
 from bot.gates.model import Aspect
-from bot.iterations.model import iteration_phase
+from bot.grounding.log import author_claims
+from bot.iterations.model import GateChanges, iteration_phase
 from bot.markdown.escape import html_safe_json, truncate
 from bot.markdown.links import FEEDBACK_SCHEMA_ID
 from bot.paths import is_secret_path
-from bot.pull_request.model import Item
+from bot.pull_request.model import BLOCKING_SEVERITIES, Item
 
 GENERIC_FIX = "See the repository's quality gates."
+_UNTAGGED_ACTION = "Change what this comment asks for, or answer it in its thread."
 _MIN_TEXT, _MAX_TEXT, _MAX_ACTION = 20, 500, 1000
 
 DocumentJson = dict[str, object]
@@ -41,6 +43,8 @@ def build_document(feedback: Feedback, schema: str = FEEDBACK_SCHEMA_ID) -> Docu
             "summary": summarize_feedback(feedback),
             "confidence": feedback.confidence,
         },
+        "turn": feedback.turn.value,
+        **_author_claims(feedback),
         **({"brief": feedback.brief.as_document()} if feedback.brief else {}),
         "feedback_items": [
             _item(finding, gate, rank, shared, feedback.weights)
@@ -48,6 +52,15 @@ def build_document(feedback: Feedback, schema: str = FEEDBACK_SCHEMA_ID) -> Docu
             for finding in gate.findings
         ],
     }
+
+
+def _author_claims(feedback: Feedback) -> DocumentJson:
+    """Return the claims of the description, and what was observed of each; empty where it makes none."""
+    claims = [
+        {"claim": entry.claim, "outcome": entry.outcome, "source": entry.source}
+        for entry in author_claims(feedback.pull_request, feedback.iteration.head)
+    ]
+    return {"author_claims": claims} if claims else {}
 
 
 def shorten_document(whole: DocumentJson, most: int) -> DocumentJson:
@@ -84,6 +97,19 @@ def format_iteration_budget(feedback: Feedback) -> str:
     """Return the iteration and its maximum: `3 of 5`."""
     number, most = feedback.iteration.number, feedback.max_iterations
     return f"{number} of {most}" if number <= most else f"{number} (the budget was {most})"
+
+
+def format_changes(changes: GateChanges) -> str:
+    """Return what changed from one iteration to the next, without what did not occur."""
+    counts = {
+        "fixed": changes.fixed,
+        "still open": changes.still_open,
+        "new": changes.new,
+        "regressed": changes.regressed,
+        "withdrawn": changes.withdrawn,
+        "dismissed": changes.dismissed,
+    }
+    return ", ".join(f"{len(entries)} {word}" for word, entries in counts.items() if entries)
 
 
 def artifact_kind(path: str) -> str:
@@ -139,16 +165,18 @@ def _item(
     finding: GateItem, failed: FailedGate, rank: int, shared: str | None, weights: Mapping[str, float]
 ) -> DocumentJson:
     item, gate = finding.item, failed.gate
-    severity = item.severity or _severity(failed)
+    severity = item.severity or _severity(item, failed)
     document: DocumentJson = {
+        "id": item.finding or None,
         "tag": failed.tag,
         "gate": failed.name,
-        "blocking": failed.blocking,
-        "status": failed.status,
+        "blocking": _is_blocking(item, failed),
+        "status": item.status or failed.status,
         "aspect": item.aspect or (gate.aspect.value if gate else Aspect.CORRECTNESS.value),
         "severity": severity,
         "score": item.score if item.score is not None else round(1 - weights[severity], 2),
         "issue": item_issue_text(finding, failed),
+        "words": item.words or None,
         "location": _location(item, shared),
         "suggestion": _suggestion(finding, failed, rank),
         "auto_fixable": failed.is_auto_fixable,
@@ -190,15 +218,22 @@ def item_issue_text(finding: GateItem, failed: FailedGate) -> str:
 def _unknown_gate_text(finding: GateItem, failed: FailedGate) -> str:
     if failed.tag:
         return f"{finding.validator.name} names {failed.name}, which is no gate of this repository"
-    return f"said by {finding.validator.name} about {failed.name.lower()}"
+    return f"reported by {finding.validator.name}"
 
 
 def _pad(text: str, failed: FailedGate) -> str:
     return text if len(text) >= _MIN_TEXT else f"{text} (gate {failed.name})".ljust(_MIN_TEXT, ".")
 
 
-def _severity(failed: FailedGate) -> str:
-    if not failed.blocking:
+def _is_blocking(item: Item, failed: FailedGate) -> bool:
+    """Whether this finding blocks; another one of the same tag may."""
+    if item.severity is not None:
+        return failed.blocking and item.severity in BLOCKING_SEVERITIES
+    return failed.blocking and item.blocks is not False
+
+
+def _severity(item: Item, failed: FailedGate) -> str:
+    if not _is_blocking(item, failed):
         return "minor"
     return "critical" if failed.gate and failed.gate.aspect is Aspect.SECURITY else "major"
 
@@ -237,18 +272,31 @@ def _location(item: Item, shared: str | None) -> DocumentJson:
 
 def _suggestion(finding: GateItem, failed: FailedGate, rank: int) -> DocumentJson:
     item = finding.item
-    action = item.action or (failed.gate.fix if failed.gate else GENERIC_FIX)
-    rationale = item.rationale or (
-        failed.gate.description if failed.gate else item_issue_text(finding, failed)
-    )
     suggestion: DocumentJson = {
-        "action": _pad(truncate(action, _MAX_ACTION), failed),
-        "rationale": _pad(truncate(rationale, _MAX_TEXT), failed),
+        "action": _pad(truncate(_action(item, failed), _MAX_ACTION), failed),
+        "rationale": _pad(truncate(_rationale(finding, failed), _MAX_TEXT), failed),
         "priority": min(rank, 10),
     }
     if item.suggestion:
         suggestion["example"] = item.suggestion
     return suggestion
+
+
+def _action(item: Item, failed: FailedGate) -> str:
+    """Return what to do: the validator's own words or change, else the gate's fix; nothing is invented."""
+    if item.action or failed.gate:
+        return item.action or (failed.gate.fix if failed.gate else "")
+    if item.suggestion:
+        return f"Change it to: {item.suggestion}"
+    return GENERIC_FIX if failed.tag else _UNTAGGED_ACTION
+
+
+def _rationale(finding: GateItem, failed: FailedGate) -> str:
+    if finding.item.rationale or failed.gate:
+        return finding.item.rationale or (failed.gate.description if failed.gate else "")
+    if finding.validator.check:
+        return f"The check `{finding.validator.name}` failed with this."
+    return f"`{finding.validator.name}` requested changes with this comment."
 
 
 def _evidence(finding: GateItem, failed: FailedGate) -> DocumentJson:
@@ -290,12 +338,9 @@ def _count_text(feedback: Feedback) -> str:
 
 def _changes_text(feedback: Feedback) -> str:
     if feedback.previous is None:
-        return f"the first revision of {feedback.pull_request.name} that was judged"
-    changes = feedback.changes
-    return (
-        f"{len(changes.fixed)} fixed, {len(changes.still_open)} still open, {len(changes.new)} new "
-        f"since iteration {feedback.previous.number}{_scored_higher(feedback)}"
-    )
+        return f"the first revision of {feedback.pull_request.name} that was reviewed"
+    changes = format_changes(feedback.changes) or "nothing changed"
+    return f"{changes} since iteration {feedback.previous.number}{_scored_higher(feedback)}"
 
 
 def _scored_higher(feedback: Feedback) -> str:

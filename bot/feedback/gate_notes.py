@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from bot.feedback.model import FailedGate, Feedback, GateItem
-from bot.feedback.render import render_appeal
+from bot.findings.model import Finding
 from bot.gates.config import ClaimType, GroundingRules, GroundingTool, HintAudience, RepositoryRules
-from bot.grounding.items import ItemGrounding, ground_item
-from bot.grounding.log import grounding_item_key
+from bot.grounding.items import ItemGrounding, ground_item, source_suffix
+from bot.grounding.log import author_claims, grounding_item_key
 from bot.grounding.model import ClaimOutcome, Requirement
 from bot.history.model import HistoryRecord, build_history_record
-from bot.history.outcomes import TagFix, latest_fixes, verdict_names_tag
-from bot.iterations.model import (
-    Iteration,
-    apply_dismissals,
-    iterations_after_rulings,
-    open_appeals,
-    overturned_tags,
-)
+from bot.history.outcomes import TagFix, latest_fixes
+from bot.iterations.model import list_iterations, open_appeals
 from bot.markdown.escape import code_span
 from bot.markdown.links import GitHubLinks
-from bot.pull_request.model import GroundedClaim, Stance, Verdict
+from bot.pull_request.model import FindingStatus, GroundedClaim, PullRequest, Ruling, Stance, Verdict
 from bot.values import Repository
 from bot.verdicts import quality
 
@@ -58,64 +52,75 @@ def find_recurrence(
     return Recurrence(tag, len(breaking), len(latest), earlier[-1].number, fix)
 
 
-def render_recurrence(recurrence: Recurrence, repository: Repository, web: GitHubLinks) -> str:
-    """Render the text after `Again:`."""
+def render_recurrence(
+    recurrence: Recurrence, repository: Repository, web: GitHubLinks, *, names_others: bool
+) -> str:
+    """Render how often the tag came back; other pull requests are named only where that exposes nobody."""
     count = f"in {recurrence.times} of the last {recurrence.looked_at} pull requests"
-    last = f"last in {web.other_pull(repository, recurrence.earlier)}"
+    if not names_others:
+        return count
+    latest = f"most recently {web.other_pull(repository, recurrence.earlier)}"
     if recurrence.fix is None:
-        return f"{count}, {last}"
+        return f"{count}, {latest}"
     commit = web.other_commit(repository, recurrence.fix.head)
     if recurrence.fix.number == recurrence.earlier:
-        return f"{count}, {last}, fixed there by {commit}"
-    return f"{count}, {last}; fixed by {commit} in {web.other_pull(repository, recurrence.fix.number)}"
+        return f"{count}, {latest}, fixed there by {commit}"
+    return f"{count}, {latest}; fixed by {commit} in {web.other_pull(repository, recurrence.fix.number)}"
 
 
 def _has_tag(record: HistoryRecord, tag: str) -> bool:
-    return any(verdict.counted and verdict_names_tag(verdict, tag) for verdict in record.verdicts)
+    return any(finding.tag == tag for finding in record.findings)
 
 
 def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: GitHubLinks) -> Feedback:
-    """Add appeals and recurrences to the gates."""
+    """Add appeals, regressions and recurrences to the entries."""
     pull_request = feedback.pull_request
     others = [record for record in recent if record.number != pull_request.number]
-    records = (*others, build_history_record(apply_dismissals(pull_request), overturned_tags(pull_request)))
+    records = (*others, build_history_record(pull_request))
     appeals = open_appeals(pull_request)
-    iterations = iterations_after_rulings(pull_request)[: feedback.iteration.number]
+    iterations = {iteration.head: iteration.number for iteration in list_iterations(pull_request)}
+    findings = {finding.id: finding for finding in feedback.iteration.ledger.open}
 
     def annotate(gate: FailedGate) -> FailedGate:
-        if not gate.tag:
-            return gate
-        appeal = appeals.get(gate.tag)
+        names = (gate.tag, *(finding.item.finding for finding in gate.findings))
+        appeal = next((appeals[name] for name in names if name in appeals), None)
+        reported = [findings[name] for name in names if name in findings]
         return replace(
             gate,
-            appeal=render_appeal(appeal) if appeal else "",
-            recurrence="; ".join(
-                said
-                for said in (
-                    _open_since(gate.tag, iterations),
-                    _recurrence_text(gate.tag, feedback, records, web),
-                )
-                if said
-            ),
+            appeal=_appeal_text(appeal) if appeal else "",
+            regression=_regression_text(reported, iterations),
+            recurrence=_recurrence_text(gate.tag, feedback, records, web) if gate.tag else "",
         )
 
     return replace(feedback, gates=tuple(map(annotate, feedback.gates)))
 
 
+def _appeal_text(ruling: Ruling) -> str:
+    return f"by {code_span(ruling.by)}, {code_span(ruling.reason)}"
+
+
+def _regression_text(findings: Sequence[Finding], iterations: Mapping[str, int]) -> str:
+    """Name the iteration in which a finding that came back was fixed."""
+    fixes = [
+        change
+        for finding in findings
+        if finding.status is FindingStatus.REGRESSED
+        for change in finding.changes
+        if change.status is FindingStatus.FIXED
+    ]
+    if not fixes:
+        return ""
+    head = fixes[-1].head
+    return f"fixed {f'in iteration {iterations[head]}' if head in iterations else f'at `{head[:7]}`'}"
+
+
 def _recurrence_text(tag: str, feedback: Feedback, records: Sequence[HistoryRecord], web: GitHubLinks) -> str:
-    pull_request = feedback.pull_request
+    repository = feedback.pull_request.repository
     # GitHub's clock may be ahead of ours.
     now = max(feedback.at, *(record.last_active for record in records))
-    recurrence = find_recurrence(tag, pull_request.number, records, now)
-    return render_recurrence(recurrence, pull_request.repository, web) if recurrence else ""
-
-
-def _open_since(tag: str, iterations: Sequence[Iteration]) -> str:
-    """Name the iteration since which the tag is open without a break, where that is not the last one."""
-    first = len(iterations)
-    while first > 0 and tag in iterations[first - 1].tags:
-        first -= 1
-    return f"open since iteration {iterations[first].number}" if first < len(iterations) - 1 else ""
+    recurrence = find_recurrence(tag, feedback.pull_request.number, records, now)
+    names_others = feedback.is_agent or repository.private
+    return render_recurrence(recurrence, repository, web, names_others=names_others) if recurrence else ""
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -171,6 +176,38 @@ def _check_grounding(finding: GateItem, head: str) -> ItemGrounding:
         ),
         finding.item.place,
     )
+
+
+def render_notes(
+    pull_request: PullRequest, standing: Sequence[Verdict], head: str, rules: RepositoryRules
+) -> tuple[str, ...]:
+    """Render the single lines below the entries: what reviewers, author and maintainers should know."""
+    return tuple(
+        line
+        for line in (
+            render_reviewer_hint(standing, rules),
+            _contradicted_claim(pull_request, head),
+            *(_kept_label(verdict) for verdict in standing if verdict.unlabelled_by),
+            rules.config_problem,
+        )
+        if line
+    )
+
+
+def _contradicted_claim(pull_request: PullRequest, head: str) -> str:
+    """Name the first claim of the description that the repository or its checks contradict."""
+    claims = author_claims(pull_request, head)
+    wrong = next((entry for entry in claims if entry.outcome == ClaimOutcome.CONTRADICTED), None)
+    if wrong is None:
+        return ""
+    note = f": {wrong.note}" if wrong.note else ""
+    return f"The description says {code_span(wrong.claim)}, but that is not so{note}{source_suffix(wrong)}."
+
+
+def _kept_label(verdict: Verdict) -> str:
+    label = code_span(verdict.id.replace("label:", "gate:", 1))
+    remover = code_span(verdict.unlabelled_by)
+    return f"{remover} removed the label {label}, but is not a validator here: it still counts."
 
 
 def render_reviewer_hint(verdicts: Sequence[Verdict], rules: RepositoryRules) -> str:

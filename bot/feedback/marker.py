@@ -1,24 +1,32 @@
-"""Write the comment's marker, and find the bot's comment in a thread."""
+"""Write the comment's marker, and parse its document."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from bot.feedback.model import Feedback
-from bot.github.model import ThreadComment
 from bot.markdown import spans
-from bot.markdown.escape import parse_marker, render_marker, truncate
+from bot.markdown.escape import render_marker, truncate
 
 FEEDBACK_MARKER = "REJECTION"
 MAX_MARKER_LENGTH = 1_000
+_MAX_NAME = 60  # characters of a reviewer's or a check's name
 
 
 def marker_data(feedback: Feedback) -> dict[str, object]:
     """Return the marker's object, small enough for one line: tags that don't fit are counted."""
-    blocking = [gate.tag for gate in feedback.blocking if gate.tag]
-    return fit_marker(list(feedback.issues), blocking, feedback.more, partial(_marker, feedback))
+    is_over = feedback.pull_request.merged or not feedback.rejecting
+    issues = [] if is_over else list(feedback.issues)
+    blocking = [] if is_over else [gate.tag for gate in feedback.blocking if gate.tag]
+    left_out, pending = (0 if is_over else feedback.more), list(feedback.pending)
+    data = fit_marker(issues, blocking, left_out, partial(_marker, feedback, pending))
+    while len(render_marker(FEEDBACK_MARKER, data)) > MAX_MARKER_LENGTH and len(pending) > 1:
+        # One is enough to tell an agent to wait.
+        pending.pop()
+        data = fit_marker(issues, blocking, left_out, partial(_marker, feedback, pending))
+    return data
 
 
 def fit_marker(
@@ -40,10 +48,13 @@ def fit_marker(
         issues, blocking = ([tag for tag in tags if tag != dropped] for tags in (issues, blocking))
 
 
-def _marker(feedback: Feedback, issues: list[str], blocking: list[str], left_out: int) -> dict[str, object]:
+def _marker(
+    feedback: Feedback, pending: list[str], issues: list[str], blocking: list[str], left_out: int
+) -> dict[str, object]:
+    is_over = feedback.pull_request.merged or not feedback.rejecting
     data: dict[str, object] = {
         "issues": issues,
-        "source": truncate(feedback.source, 100),
+        "source": truncate(feedback.source, _MAX_NAME),
         "ts": feedback.at.isoformat(timespec="seconds"),
         "v": 1,
         "id": feedback.id,
@@ -53,15 +64,14 @@ def _marker(feedback: Feedback, issues: list[str], blocking: list[str], left_out
         "iteration": feedback.iteration.number,
         "max_iterations": feedback.max_iterations,
         "best": {"iteration": feedback.best.number, "head": feedback.best.head},
+        "open": {
+            "blocking": 0 if is_over else len(feedback.blocking),
+            "warnings": 0 if is_over else len(feedback.warnings),
+        },
+        "turn": feedback.turn.value,
+        "pending": [truncate(name, _MAX_NAME) for name in pending],
     }
     return {**data, "more": left_out} if left_out else data
-
-
-def find_bot_comment(app: str, thread: Sequence[ThreadComment]) -> ThreadComment | None:
-    """Return the newest comment with a marker that the App itself wrote; a marker alone proves nothing."""
-    login = f"{app.removesuffix('[bot]')}[bot]".casefold()
-    own = (comment for comment in reversed(thread) if comment.bot and comment.login.casefold() == login)
-    return next((comment for comment in own if parse_marker(FEEDBACK_MARKER, comment.body) is not None), None)
 
 
 def parse_document(body: str) -> dict[str, object] | None:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from bot.feedback.brief import Brief
-from bot.gates.config import GroundingRules, shipped_scoring
+from bot.feedback.brief import Brief, find_reported_test
+from bot.findings.entries import entry_keys, group_entries
+from bot.findings.ledger import verdict_order
+from bot.findings.model import Finding, is_blocking
+from bot.findings.turns import Turn
+from bot.gates.config import DocumentPolicy, GroundingRules, shipped_scoring
 from bot.gates.model import Gate, Gates
 from bot.grounding.items import ItemGrounding
-from bot.iterations.model import GateChanges, Iteration, open_items, sort_verdicts, standing_verdicts
+from bot.iterations.model import GateChanges, Iteration
 from bot.iterations.progress import Progress
 from bot.iterations.selection import SelectionReport
 from bot.pull_request.effects import Effect, StoreCommand
 from bot.pull_request.model import (
-    BLOCKING_SEVERITIES,
+    FindingStatus,
     Item,
     Provenance,
     PullRequest,
@@ -40,6 +44,17 @@ class GateItem:
     origin: Provenance = field(default_factory=Provenance)
     """Its source, account, permission and text hash."""
 
+    @property
+    def failing_test(self) -> tuple[str, str]:
+        """The test that a check reports as failed, and the first line of its error; empty for none."""
+        item = self.item
+        if not self.validator.check:
+            return "", ""
+        title = (item.evidence or "").removesuffix(item.words).rstrip(": ")
+        test = item.part[1] if item.part and item.part[0] == "test" else find_reported_test(f"FAILED {title}")
+        error = item.words.strip().partition("\n")[0].strip()
+        return test, "" if error in {test, title} else error
+
 
 @dataclass(frozen=True, slots=True)
 class FailedGate:
@@ -49,25 +64,37 @@ class FailedGate:
     gate: Gate | None
     blocking: bool
     findings: tuple[GateItem, ...]
-    status: str = "new"
+    status: FindingStatus = FindingStatus.NEW
     nearest: str | None = None
     recurrence: str = ""
-    """Where its author failed it before, or since when it is open."""
+    """In how many of the author's last pull requests it failed before."""
+    regression: str = ""
+    """Where it was fixed before it came back."""
     appeal: str = ""
     """Who appealed against it, and why; not decided yet."""
 
     @property
     def name(self) -> str:
-        """The gate's name; the tag of an unknown gate; without a tag the tool's rule, or the aspect."""
+        """The gate's name; the tag of an unknown gate; without a tag the tool's rule, label or aspect."""
         if self.gate:
             return self.gate.gate
         item = self.findings[0].item
-        return self.tag or item.rule or (item.aspect or "correctness").capitalize()
+        return self.tag or item.rule or (item.label or item.aspect or "Review comment").capitalize()
 
     @property
     def places(self) -> tuple[Location, ...]:
         """The items' locations, each once, in order."""
         return tuple(dict.fromkeys(finding.item.place for finding in self.findings if finding.item.place))
+
+    @property
+    def id(self) -> str:
+        """The short id of its first finding, which commands take where there is no tag: `f4`."""
+        return self.findings[0].item.finding
+
+    @property
+    def label(self) -> str:
+        """What commands and lists call it: the tag, else the finding's id, else its name."""
+        return self.tag or self.id or self.name
 
     @property
     def confidence(self) -> float | None:
@@ -103,20 +130,30 @@ class Feedback:
     """Quality of this iteration from 0 to 1; it only ranks the author's own revisions."""
     brief: Brief | None = None
     """The brief for the next revision."""
-    previously_open_count: int = 0
-    """Number of issues open the last time that any were: those that a resolution resolves."""
+    closed: Mapping[FindingStatus, int] = field(default_factory=dict)
+    """How many entries were fixed, withdrawn and dismissed since the last rejection."""
+    turn: Turn = Turn.AUTHOR
+    """Who has to act next."""
+    pending: tuple[str, ...] = ()
+    """Checks and reviewers that have not reported at this head yet."""
+    awaited: tuple[Finding, ...] = ()
+    """What the author still has to change or answer."""
     repeated: tuple[str, ...] = ()
-    """The blocking tags that came back so often that a person has to decide."""
+    """The blocking findings that stay open so often that a person has to decide, by tag or id."""
     progress: Progress | None = None
     """The scores of all iterations."""
     grounding: GroundingRules = field(default_factory=GroundingRules)
     """How sources are written."""
-    hint: str = ""
-    """One line to the reviewers about wording that can't be acted on."""
+    notes: tuple[str, ...] = ()
+    """Single lines below the entries: to reviewers, about the author's claims, about the config."""
     report: SelectionReport | None = None
     """The selection report, once it is closed after more than one iteration."""
     weights: Mapping[str, float] = field(default_factory=lambda: shipped_scoring().weights.severities)
     """Weight of an item by severity."""
+    is_agent: bool = False
+    """Whether the author is an agent."""
+    document: DocumentPolicy = DocumentPolicy.ALWAYS
+    """Whose comments carry the document."""
 
     @property
     def blocking(self) -> tuple[FailedGate, ...]:
@@ -141,56 +178,45 @@ class Feedback:
 
     @property
     def source(self) -> str:
-        """The validator: the newest that rejects, else that rejected before; a person before a check."""
-        verdicts = self.rejecting or self._formerly_rejecting or self.iteration.standing
-        people = [verdict for verdict in verdicts if not verdict.validator.check]
-        newest = (people or list(verdicts))[-1:]
-        return newest[0].validator.name if newest else "validator"
+        """The validator: the newest that rejects, else that rejected before; people come first."""
+        rejected = [v for v in self.pull_request.verdicts if v.counted and v.stance is Stance.REJECTS]
+        verdicts = self.rejecting or sorted(rejected, key=verdict_order) or self.iteration.standing
+        # The sort is stable, so that the newest of the first kind is last.
+        ranked = sorted(
+            verdicts, key=lambda verdict: (not verdict.validator.check, not verdict.validator.bot)
+        )
+        return ranked[-1].validator.name if ranked else ""
 
     @property
-    def _formerly_rejecting(self) -> tuple[Verdict, ...]:
-        """The standing verdicts of those who rejected an earlier revision."""
-        rejected = {v.validator.key for v in self.pull_request.verdicts if v.stance is Stance.REJECTS}
-        return tuple(verdict for verdict in self.iteration.standing if verdict.validator.key in rejected)
+    def is_formally_rejected(self) -> bool:
+        """Whether somebody requests changes, so that even warnings alone keep it rejected."""
+        return any(verdict.is_formal or verdict.by_line for verdict in self.rejecting)
+
+    @property
+    def awaited_entries(self) -> tuple[str, ...]:
+        """The entries that the author still has to change or answer, by tag or id."""
+        return tuple(group_entries(self.awaited))
+
+    @property
+    def pushed_since(self) -> str:
+        """The head that was pushed after the reviewed one; empty where the reviewed one is the newest."""
+        head = self.pull_request.head
+        return head if self.pull_request.open and head != self.iteration.head else ""
 
 
-def last_open_gates(pull_request: PullRequest) -> tuple[str, ...]:
-    """Return the gates that were open the last time that any were: tags, and items without one."""
-    verdicts = sort_verdicts(pull_request.verdicts)
-    for count in range(len(verdicts), 0, -1):
-        for moment in _lift_times(verdicts, count):
-            standing = [_restore_lifted(verdict, moment) for verdict in verdicts[:count]]
-            if items := open_items(standing_verdicts(standing)):
-                return tuple(dict.fromkeys(item.key for item in items))
-    return ()
-
-
-def _lift_times(verdicts: Sequence[Verdict], count: int) -> list[datetime]:
-    """Return when verdicts were lifted after the first `count` and before the next, the latest first."""
-    since = verdicts[count - 1].at
-    until = verdicts[count].at if count < len(verdicts) else None
-    lifted = {verdict.lifted_at for verdict in verdicts[:count] if verdict.lifted_at}
-    times = (at for at in lifted if at >= since and (until is None or at < until))
-    return [*sorted(times, reverse=True), since - timedelta.resolution]
-
-
-def _restore_lifted(verdict: Verdict, moment: datetime) -> Verdict:
-    was_standing = verdict.lifted_at is not None and verdict.lifted_at > moment
-    return replace(verdict, lifted_at=None) if was_standing else verdict
-
-
-def find_failed_gates(
-    standing: tuple[Verdict, ...], gates: Gates, before: frozenset[str]
-) -> tuple[FailedGate, ...]:
+def find_failed_gates(standing: tuple[Verdict, ...], gates: Gates) -> tuple[FailedGate, ...]:
     """Return the gates that the rejecting verdicts name: blocking first, by priority, then as stated."""
+    reported = [
+        GateItem(item, verdict.validator, origin=verdict.origin_of(item))
+        for verdict in standing
+        if verdict.stance is Stance.REJECTS
+        for item in verdict.items
+    ]
     by_tag: dict[str, list[GateItem]] = {}
-    for verdict in standing:
-        if verdict.stance is Stance.REJECTS:
-            for item in verdict.items:
-                by_tag.setdefault(item.key, []).append(
-                    GateItem(item, verdict.validator, origin=verdict.origin_of(item))
-                )
-    failed = [_build_failed_gate(tag, tuple(findings), gates, before) for tag, findings in by_tag.items()]
+    keys = entry_keys([(each.validator.key, each.item, each.item.key) for each in reported])
+    for key, finding in zip(keys, reported, strict=True):
+        by_tag.setdefault(key, []).append(finding)
+    failed = [_build_failed_gate(tag, tuple(findings), gates) for tag, findings in by_tag.items()]
     return tuple(sorted(failed, key=_rank))
 
 
@@ -200,28 +226,23 @@ def demote_unlocated(failed: tuple[FailedGate, ...]) -> tuple[FailedGate, ...]:
     return tuple(sorted(strict, key=_rank))
 
 
-def _build_failed_gate(
-    tag: str, findings: tuple[GateItem, ...], gates: Gates, before: frozenset[str]
-) -> FailedGate:
-    if tag.startswith(":"):
-        blocking = any(finding.item.severity in BLOCKING_SEVERITIES for finding in findings)
-        return FailedGate(None, None, blocking, findings, "open" if tag in before else "new")
-    gate = gates.get(tag)
-    stated = any(finding.item.inferred is None for finding in findings)
+def _build_failed_gate(key: str, findings: tuple[GateItem, ...], gates: Gates) -> FailedGate:
+    tag = None if key.startswith(":") else key
+    gate = gates.get(tag) if tag else None
     return FailedGate(
         tag=tag,
         gate=gate,
-        blocking=gate is not None and gate.is_blocking and stated,
-        findings=_drop_bare_mentions(findings),
-        status="open" if tag in before else "new",
-        nearest=None if gate else gates.nearest(tag),
+        blocking=any(is_blocking(finding.item, gates) for finding in findings),
+        findings=findings,
+        status=_entry_status([finding.item.status or FindingStatus.NEW for finding in findings]),
+        nearest=gates.nearest(tag) if tag and gate is None else None,
     )
 
 
-def _drop_bare_mentions(findings: tuple[GateItem, ...]) -> tuple[GateItem, ...]:
-    """Drop bare mentions where another item has a location or text."""
-    telling = tuple(finding for finding in findings if finding.item.place or finding.item.words)
-    return telling or findings[:1]
+def _entry_status(statuses: Sequence[FindingStatus]) -> FindingStatus:
+    """Return the status of an entry: what came back shows first, then what nobody has touched."""
+    order = (FindingStatus.REGRESSED, FindingStatus.OPEN, FindingStatus.NEW, FindingStatus.CHANGED)
+    return next((status for status in order if status in statuses), FindingStatus.NEW)
 
 
 def _rank(failed: FailedGate) -> tuple[bool, int]:

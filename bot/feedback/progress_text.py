@@ -1,147 +1,167 @@
-"""Render the quality of the iterations as a fold of the comment."""
+"""Render the iterations of a pull request as a fold of the comment, and how to restore one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from bot.feedback.model import find_failed_gates
+from bot.feedback.model import FailedGate, Feedback, find_failed_gates
 from bot.gates.config import QualityDimension
 from bot.gates.model import Gates
 from bot.iterations.model import Iteration
-from bot.iterations.progress import EARLY_ITERATIONS, Degradation, render_degradation
+from bot.iterations.progress import EARLY_ITERATIONS, Progress, render_degradation
 from bot.iterations.scoring import ScoredIteration, Trajectory, format_scores
-from bot.iterations.selection import has_same_files, restore_commands
+from bot.iterations.selection import RestorePlan, plan_restore, render_selection_report, restore_commands
 from bot.markdown.escape import code_span
+from bot.markdown.format import format_count, join_words
 from bot.markdown.links import GitHubLinks, format_login
-from bot.pull_request.model import SelectionChoice, SelectionOverride
+from bot.pull_request.model import PullRequest, SelectionChoice, SelectionOverride
 from bot.values import Repository
 
 MAX_SHOWN_ITERATIONS = 5
-_RESTORE_HINT = ". How to go back to it"
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+MAX_NAMED = 5
+"""Files or entries that a sentence names."""
 
 
-def fold_progress(
-    trajectory: Trajectory, degradation: Degradation, gates: Gates, web: GitHubLinks, repository: Repository
-) -> str | None:
-    """Return the fold of the comment; None before the second iteration, and where nothing was observed."""
-    best = trajectory.best
-    if len(trajectory.scored) < 2 or best is None:
-        return None
+@dataclass(frozen=True, slots=True)
+class Restoration:
+    """An earlier iteration that is worth restoring, and what would block afterwards."""
+
+    iteration: ScoredIteration
+    plan: RestorePlan
+    common: tuple[str, ...]
+    """Entries that block in both."""
+    staying: tuple[str, ...]
+    """Entries that block only now, in files that restoring leaves as they are."""
+    returning: tuple[str, ...]
+    """Entries that are fixed now and would block again."""
+
+    @property
+    def blocking(self) -> int:
+        """How many entries would block."""
+        return len(self.common) + len(self.staying) + len(self.returning)
+
+
+def fold_progress(feedback: Feedback, web: GitHubLinks) -> str:
+    """Return the fold from the second iteration on; once it is closed, with the selection report."""
+    progress, repository = feedback.progress, feedback.pull_request.repository
+    if progress is None or len(progress.trajectory.scored) < 2:
+        return ""
+    if feedback.report is not None:
+        report = render_selection_report(feedback.report, is_folded=True).rstrip()
+        return _fold(quality_summary(progress.trajectory), report)
+    table = _score_table(progress.trajectory, progress.gates, web, repository)
+    if not feedback.rejecting:
+        return _fold(quality_summary(progress.trajectory), table)
+    restoration = find_restoration(progress, feedback.pull_request) if feedback.pull_request.open else None
     parts = [
-        _score_table(trajectory, best, gates, web, repository),
-        _unobserved_line(trajectory.scored),
-        render_degradation(degradation)
-        if degradation.signs or degradation.iteration > EARLY_ITERATIONS
-        else "",
-        _restore_text(trajectory, best, web, repository),
+        _override_line(feedback),
+        table,
+        _unobserved_line(progress.trajectory.scored),
+        _degradation_text(progress),
+        _restore_text(restoration, progress.trajectory.final, web, repository) if restoration else "",
     ]
     inside = "\n\n".join(part for part in parts if part)
-    return f"<details><summary>{progress_summary(trajectory)}</summary>\n\n{inside}\n\n</details>"
+    return _fold(blocking_summary(progress, restoration), inside)
 
 
-def progress_summary(trajectory: Trajectory, *, way_back: bool = True) -> str:
-    """Return one line: the scores, the best iteration, and what the fold contains."""
-    path = " → ".join(format_scores(trajectory.scored)[-MAX_SHOWN_ITERATIONS:])
-    dots = "… → " if len(trajectory.scored) > MAX_SHOWN_ITERATIONS else ""
-    result = _result_text(trajectory)
-    return f"Quality {dots}{path}: {result if way_back else result.removesuffix(_RESTORE_HINT)}"
+def blocking_summary(progress: Progress, restoration: Restoration | None = None) -> str:
+    """Return one line: how many entries blocked in each iteration, and what restoring one would leave."""
+    counts = [
+        str(len(_blocking(scored.snapshot.iteration, progress.gates)))
+        for scored in progress.trajectory.scored
+    ]
+    line = f"Progress: {_path(counts)} blocking"
+    if restoration is None:
+        return line
+    return f"{line}. Restoring iteration {restoration.iteration.number} would leave {restoration.blocking}"
 
 
-def shorter_path(trajectory: Trajectory, gates: Gates) -> ScoredIteration | None:
-    """Return the best iteration where going back to it leaves fewer blocking gates than going on."""
+def quality_summary(trajectory: Trajectory) -> str:
+    """Return one line: the scores, and which iteration is the best."""
     best, final = trajectory.best, trajectory.final
-    if best is None or not _is_restorable(trajectory, best):
-        return None
-    best_iteration, final_iteration = best.snapshot.iteration, final.snapshot.iteration
-    return (
-        best
-        if len(blocking_tags(best_iteration, gates)) < len(blocking_tags(final_iteration, gates))
-        else None
-    )
-
-
-def shorter_path_line(trajectory: Trajectory, gates: Gates, tags_now: Sequence[str | None]) -> str:
-    """Return the sentence on the shorter path, if there is one; `tags_now` are the tags that block."""
-    best = shorter_path(trajectory, gates)
     if best is None:
-        return ""
-    tags_before = blocking_tags(best.snapshot.iteration, gates)
-    was_open = _open_before_text(tags_before, tags_now)
-    return f"Shorter: go back to iteration {best.number} (below), where {was_open}."
+        return f"{format_count(len(trajectory.scored), 'iteration')}, none of them scored"
+    if best.number != final.number and best.quality == final.quality:
+        result = f"no iteration scored higher than iteration {best.number}"
+    elif best.number != final.number:
+        result = f"iteration {best.number} scored higher than the last one"
+    elif final.number == trajectory.scored[-1].number:
+        result = "the last iteration is the best"
+    else:
+        result = f"iteration {best.number}, the present one, is the best"
+    return f"Quality {_path(format_scores(trajectory.scored))}: {result}"
 
 
-def override_line(override: SelectionOverride) -> str:
-    """Return who selected what, and why."""
-    names = {SelectionChoice.USE_BEST: "the best iteration", SelectionChoice.USE_FINAL: "the final iteration"}
-    chosen = names.get(override.choice, f"iteration {override.iteration}")
-    return f"{format_login(override.by)} selected {chosen}: {code_span(override.reason)}"
+def find_restoration(progress: Progress, pull_request: PullRequest) -> Restoration | None:
+    """Return the iteration whose restoring leaves the fewest blocking entries, if fewer than now.
+
+    Only one that every validator of the current iteration reviewed as well: another's silence proves nothing.
+    """
+    final, gates = progress.trajectory.final, progress.gates
+    reviewers = _reviewers(pull_request, final.head)
+    now = _blocking(final.snapshot.iteration, gates)
+    restorations = [
+        restoration
+        for scored in progress.trajectory.scored
+        if scored.number != final.number
+        and reviewers <= _reviewers(pull_request, scored.head)
+        and (restoration := _restoration(scored, final, now, gates))
+        and restoration.blocking < len(now)
+    ]
+    return min(restorations, key=lambda each: (each.blocking, -each.iteration.number), default=None)
 
 
-def count_open_gates(iteration: Iteration, gates: Gates) -> str:
-    """Return the number of failed gates, in words."""
-    failed = find_failed_gates(iteration.standing, gates, frozenset())
+def count_open_entries(iteration: Iteration, gates: Gates) -> str:
+    """Return the number of open entries, in words."""
+    failed = find_failed_gates(iteration.standing, gates)
     blocking = sum(gate.blocking for gate in failed)
     warnings = len(failed) - blocking
     words = [f"{blocking} blocking"] if blocking else []
-    words += [f"{warnings} warning{'' if warnings == 1 else 's'}"] if warnings else []
+    words += [format_count(warnings, "warning")] if warnings else []
     return ", ".join(words) or (
         "rejected, no issue named" if iteration.is_rejected_without_items else "nothing"
     )
 
 
-def blocking_tags(iteration: Iteration, gates: Gates) -> tuple[str | None, ...]:
-    """Return the tags of the gates that blocked, by priority."""
-    failed = find_failed_gates(iteration.standing, gates, frozenset())
-    return tuple(gate.tag for gate in failed if gate.blocking)
+def _restoration(
+    earlier: ScoredIteration, final: ScoredIteration, now: dict[str, FailedGate], gates: Gates
+) -> Restoration | None:
+    plan = plan_restore(earlier, final)
+    if plan is None:
+        return None
+    before = _blocking(earlier.snapshot.iteration, gates)
+    return Restoration(
+        earlier,
+        plan,
+        common=tuple(name for name in now if name in before),
+        staying=tuple(name for name, gate in now.items() if name not in before and _stays(gate, plan)),
+        returning=tuple(name for name in before if name not in now),
+    )
 
 
-def _open_before_text(tags_before: Sequence[str | None], tags_now: Sequence[str | None]) -> str:
-    count = len(tags_before)
-    verb = "was" if count == 1 else "were"
-    if not count:
-        return "it was not open" if len(tags_now) == 1 else "none of them was open"
-    if not set(tags_before) <= set(tags_now):
-        return f"only {count} blocking {'issue' if count == 1 else 'issues'} {verb} open"
-    position = tags_now.index(tags_before[0])
-    if count == 1 and position < len(_ORDINALS):
-        return f"only the {_ORDINALS[position]} of them was open"
-    return f"only {count} of them {verb} open"
+def _stays(gate: FailedGate, plan: RestorePlan) -> bool:
+    """Whether what blocks would be left: in a file that is not restored, or perhaps in one that is kept."""
+    if not gate.places:
+        return bool(plan.kept)
+    return any(place.path not in plan.restored for place in gate.places)
 
 
-def _result_text(trajectory: Trajectory) -> str:
-    best, final = trajectory.best, trajectory.final
-    if best is None:
-        return "nothing was observed"
-    if best.number == final.number:
-        last = final.number == trajectory.scored[-1].number
-        return (
-            "the last iteration is the best"
-            if last
-            else f"iteration {best.number}, the present one, is the best"
-        )
-    if best.quality == final.quality:
-        return f"as good as iteration {best.number}, none was better"
-    if not final.snapshot.iteration.is_rejected:
-        return f"iteration {best.number} scored higher, the verdict stands"
-    if has_same_files(best, final):
-        return f"iteration {best.number} scored higher with the same files"
-    way = _RESTORE_HINT if best.snapshot.available else ", but GitHub no longer has it"
-    return f"iteration {best.number} was the best{way}"
+def _blocking(iteration: Iteration, gates: Gates) -> dict[str, FailedGate]:
+    failed = find_failed_gates(iteration.standing, gates)
+    return {gate.label: gate for gate in failed if gate.blocking}
 
 
-def _is_restorable(trajectory: Trajectory, best: ScoredIteration) -> bool:
-    """Whether to restore it: not from an accepted iteration, whatever its score, nor to the same files."""
-    final = trajectory.final
-    is_lower = best.quality is not None and final.quality is not None and final.quality < best.quality
-    is_possible = best.snapshot.available and not has_same_files(best, final)
-    return is_lower and is_possible and final.snapshot.iteration.is_rejected
+def _reviewers(pull_request: PullRequest, head: str) -> frozenset[str]:
+    """Return who reviewed this very revision, with or without findings."""
+    return frozenset(
+        verdict.validator.key for verdict in pull_request.verdicts if verdict.counted and verdict.head == head
+    )
 
 
-def _score_table(
-    trajectory: Trajectory, best: ScoredIteration, gates: Gates, web: GitHubLinks, repository: Repository
-) -> str:
-    rows = ["| Iteration | Quality | Open | What decided |", "|---|---|---|---|"]
+def _score_table(trajectory: Trajectory, gates: Gates, web: GitHubLinks, repository: Repository) -> str:
+    rows = ["| Iteration | Quality | Open | Decided by |", "|---|---|---|---|"]
+    best = trajectory.best
     pairs = list(zip(trajectory.scored, format_scores(trajectory.scored), strict=True))
     shown = [pair for pair in pairs[:-MAX_SHOWN_ITERATIONS] if pair[0] is best] + pairs[
         -MAX_SHOWN_ITERATIONS:
@@ -149,9 +169,9 @@ def _score_table(
     for scored, quality in shown:
         commit = web.other_commit(repository, scored.head)
         number = f"**{quality}**" if scored is best else quality
-        decided = scored.score.decided if scored.score else "nothing was observed"
-        open_gates = count_open_gates(scored.snapshot.iteration, gates)
-        rows.append(f"| {scored.number} {commit} | {number} | {open_gates} | {decided} |")
+        decided = scored.score.decided if scored.score else "too little was observed"
+        open_entries = count_open_entries(scored.snapshot.iteration, gates)
+        rows.append(f"| {scored.number} {commit} | {number} | {open_entries} | {decided} |")
     return "\n".join(rows)
 
 
@@ -170,18 +190,62 @@ def _unobserved_line(scored: tuple[ScoredIteration, ...]) -> str:
     return f"Not observed, so left out: {'; '.join(lines)}." if lines else ""
 
 
-def _restore_text(
-    trajectory: Trajectory, best: ScoredIteration, web: GitHubLinks, repository: Repository
-) -> str:
-    final = trajectory.final
-    if best.number == final.number or best.quality == final.quality:
+def _degradation_text(progress: Progress) -> str:
+    present = progress.present
+    return render_degradation(present) if present.signs or present.iteration > EARLY_ITERATIONS else ""
+
+
+def _override_line(feedback: Feedback) -> str:
+    """Return who selected what, and why, at the current head."""
+    override: SelectionOverride | None = feedback.pull_request.override
+    if override is None or override.head != feedback.pull_request.head:
         return ""
-    label = f"What changed from {best.number} to {final.number}"
-    changed = f"{web.compare(repository, best.head, final.head, label)}."
-    if not _is_restorable(trajectory, best):
-        return changed
-    shell = "\n".join(restore_commands(best, final))
+    names = {SelectionChoice.USE_BEST: "the best iteration", SelectionChoice.USE_FINAL: "the final iteration"}
+    chosen = names.get(override.choice, f"iteration {override.iteration}")
+    return f"{format_login(override.by)} selected {chosen}: {code_span(override.reason)}"
+
+
+def _restore_text(
+    restoration: Restoration, final: ScoredIteration, web: GitHubLinks, repository: Repository
+) -> str:
+    earlier, plan = restoration.iteration, restoration.plan
+    label = f"Changes from {earlier.number} to {final.number}"
+    changes = web.compare(repository, earlier.head, final.head, label)
     return (
-        f"{changed} To take over the files of iteration {best.number} on your branch, "
-        f"without rewriting history:\n\n```sh\n{shell}\n```"
+        f"{changes}. To restore the files of iteration {earlier.number} on your branch without rewriting "
+        f"history:\n\n```sh\n{restore_commands(earlier.head, plan)}\n```{_consequences(restoration)}"
     )
+
+
+def _consequences(restoration: Restoration) -> str:
+    """Say which files stay or go, and which entries would block afterwards."""
+    plan, sentences = restoration.plan, []
+    staying = _names(restoration.staying)
+    if plan.kept:
+        verb = "stays" if len(plan.kept) == 1 else "stay"
+        entries = f", and so {'does' if len(restoration.staying) == 1 else 'do'} {staying}" if staying else ""
+        sentences.append(f"{_names(plan.kept)}, added since, {verb}{entries}.")
+    elif staying:
+        sentences.append(f"{staying} would still be open.")
+    if plan.removed:
+        verb = "goes" if len(plan.removed) == 1 else "go"
+        sentences.append(f"{_names(plan.removed)}, deleted in that iteration, {verb}.")
+    if restoration.returning:
+        sentences.append(f"{_names(restoration.returning)} would be open again.")
+    return f"\n\n{' '.join(sentences)}" if sentences else ""
+
+
+def _names(texts: Iterable[str]) -> str:
+    names = [code_span(text, 200) for text in texts]
+    shown = names[:MAX_NAMED] + ([f"{len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else [])
+    return join_words(shown) if shown else ""
+
+
+def _path(values: Iterable[str]) -> str:
+    texts = list(values)
+    dots = "… → " if len(texts) > MAX_SHOWN_ITERATIONS else ""
+    return dots + " → ".join(texts[-MAX_SHOWN_ITERATIONS:])
+
+
+def _fold(result: str, inside: str) -> str:
+    return f"<details><summary>{result}</summary>\n\n{inside}\n\n</details>"

@@ -36,10 +36,37 @@ class Permission(StrEnum):
 
 
 class CommentPolicy(StrEnum):
-    """Whether a rejection without tags gets a comment."""
+    """Which rejections are answered with a comment."""
 
-    TAGGED = "tagged"
+    USEFUL = "useful"
+    """Where the comment adds something that the review above it does not show."""
     ALWAYS = "always"
+    TAGGED = "tagged"
+    NEVER = "never"
+
+
+class RepostPolicy(StrEnum):
+    """Whose pull requests get a new comment when a new blocking issue appears at a later head."""
+
+    AGENTS = "agents"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+class DocumentPolicy(StrEnum):
+    """Whose comments carry the JSON document."""
+
+    ALWAYS = "always"
+    AGENTS = "agents"
+    NEVER = "never"
+
+
+class CheckPolicy(StrEnum):
+    """When the check run `whetstone/gates` is written."""
+
+    INSTEAD = "instead"
+    ALWAYS = "always"
+    NEVER = "never"
 
 
 class AuthorNaming(StrEnum):
@@ -283,6 +310,14 @@ class ValidatorRules:
     checks: tuple[CheckRule, ...] = ()
     rules: tuple[ToolRule, ...] = ()
     unmapped: UnmappedResults = UnmappedResults.WARN
+    app_severities: Mapping[str, str] = field(default_factory=dict)
+    """App → the severity from which its findings block, where the config says so."""
+
+    def blocking_severity(self, login: str) -> str | None:
+        """Return the severity from which this App's findings block; None for the default."""
+        name = login.lower().removesuffix("[bot]")
+        named = {app.lower().removesuffix("[bot]"): level for app, level in self.app_severities.items()}
+        return named.get(name)
 
     def is_named(self, login: str, *, bot: bool) -> bool:
         """Whether the config names this account; GitHub ignores the case of logins."""
@@ -313,16 +348,23 @@ class CommentRules:
     """The sticky comment, suggestions and labels."""
 
     enabled: bool = True
-    when: CommentPolicy = CommentPolicy.TAGGED
+    when: CommentPolicy = CommentPolicy.USEFUL
+    repost: RepostPolicy = RepostPolicy.AGENTS
     suggestions: bool = False
     labels: bool = False
+    document: DocumentPolicy = DocumentPolicy.ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRunRules:
     """The check run `whetstone/gates`."""
 
-    enabled: bool = False
+    when: CheckPolicy = CheckPolicy.INSTEAD
+
+    @property
+    def is_on_every_head(self) -> bool:
+        """Whether every head of an open pull request gets it."""
+        return self.when is CheckPolicy.ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,6 +421,8 @@ class GroundingRules:
     """The claims that are checked, and how the result is shown."""
 
     enabled: bool = True
+    author: bool = True
+    """Whether the claims in the description are checked like those of reviewers."""
     reads: int = 5
     mandatory: tuple[ClaimType, ...] = _CLAIMS[:10]
     recommended: tuple[ClaimType, ...] = _CLAIMS[10:14]
@@ -427,6 +471,8 @@ class RepositoryRules:
     gates: Gates = field(default_factory=Gates)
     version: int = 1
     extends: tuple[str, ...] = ("knowledge-base", "code-review")
+    inferring: tuple[str, ...] = ("code-review",)
+    """The packs whose phrases infer tags; those of `extends` where a config has it."""
     validators: ValidatorRules = ValidatorRules()
     authors: AuthorRules = AuthorRules()
     overrides: OverrideRules = OverrideRules()
@@ -440,3 +486,5 @@ class RepositoryRules:
     detection: DetectionConfig = DetectionConfig()
     scoring: ScoringRules = field(default_factory=shipped_scoring)
     """From `rules/scoring.yml`; no section of a config."""
+    config_problem: str = ""
+    """What is wrong with the config on the default branch, in one sentence; empty where nothing is."""

@@ -12,7 +12,9 @@ from typing import Any
 from bot.gates.config import (
     AnnotationRule,
     CheckKind,
+    CheckPolicy,
     CheckRule,
+    CheckRunRules,
     ClaimType,
     CueRule,
     DetectionConfig,
@@ -58,6 +60,7 @@ def overlay_config(rules: RepositoryRules, config: ConfigValues) -> RepositoryRu
         "validators": _overlay_validators,
         "grounding": _overlay_grounding,
         "detection": _overlay_detection,
+        "check": _overlay_check,
     }
     sections = {
         name: (overlays.get(name) or _overlay)(getattr(rules, name), values)
@@ -78,13 +81,27 @@ def _overlay(old: Any, new: Any) -> Any:
 
 def _overlay_validators(old: ValidatorRules, new: ConfigValues) -> ValidatorRules:
     simple = {key: value for key, value in new.items() if key not in ("checks", "rules", "sarif")}
+    severities = dict(old.app_severities)
+    if isinstance(apps := new.get("apps"), dict):
+        severities |= {name: app["blocking"] for name, app in apps.items() if "blocking" in (app or {})}
     checks = {rule.name: rule for rule in old.checks}
     checks |= {name: _check(name, values) for name, values in new.get("checks", {}).items()}
     tool_rules = {rule.rule: rule for rule in old.rules}
     mapped = {**new.get("sarif", {}), **new.get("rules", {})}
     tool_rules |= {rule: ToolRule(rule, tag) for rule, tag in mapped.items()}
     rules: ValidatorRules = _overlay(old, simple)
-    return replace(rules, checks=tuple(checks.values()), rules=tuple(tool_rules.values()))
+    return replace(
+        rules, checks=tuple(checks.values()), rules=tuple(tool_rules.values()), app_severities=severities
+    )
+
+
+def _overlay_check(old: CheckRunRules, new: ConfigValues) -> CheckRunRules:
+    """Return the rules of the check run; the older key `enabled` counts where `when` is not given."""
+    if "when" in new:
+        return replace(old, when=CheckPolicy(new["when"]))
+    if "enabled" in new:
+        return replace(old, when=CheckPolicy.ALWAYS if new["enabled"] else CheckPolicy.NEVER)
+    return old
 
 
 def _check(name: str, values: Any) -> CheckRule:
@@ -346,7 +363,9 @@ def merge_rules(
         if problems := find_reference_problems(layer.root, layer.file, packs, below):
             raise RuleFileError(problems)
         rules = overlay_config(rules, to_plain(layer.root))
-    return replace(rules, gates=_gates(packs, rules.extends, layers))
+    is_named = any("extends" in layer.root.entries for layer in layers)
+    inferring = rules.extends if is_named else rules.inferring
+    return replace(rules, gates=_gates(packs, rules.extends, layers), inferring=inferring)
 
 
 def _gates(packs: PackMapping, extends: tuple[str, ...], layers: tuple[RepositoryConfig, ...]) -> Gates:

@@ -11,6 +11,8 @@ from bot.gates.problems import RuleFileProblem
 from bot.values import Conclusion, Repository
 
 CONFIG_FILE = ".github/whetstone.yml"
+MISNAMED_CONFIG_FILE = ".github/whetstone.yaml"
+"""What people call it by mistake; it is not read."""
 OWNER_CONFIG_REPOSITORY = ".github"
 """The repository whose config applies to all repositories of its owner."""
 

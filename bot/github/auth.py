@@ -76,6 +76,8 @@ TokenScope = tuple[int, int]
 """An installation, and the one repository that the token is for: 0 for all."""
 
 _SPARE = timedelta(minutes=5)
+_AHEAD = timedelta(minutes=15)
+"""A token that ends within this time is used once more while the next one is fetched: nobody waits for it."""
 _KEPT = 10_000
 
 
@@ -86,6 +88,7 @@ class TokenCache:
         self, fetch: Callable[[TokenScope], Awaitable[InstallationToken]], now: Callable[[], datetime]
     ) -> None:
         self._fetch = fetch
+        self._now = now
         self._cached: TLRUCache[TokenScope, InstallationToken] = TLRUCache(
             _KEPT, _good_until, timer=lambda: now().timestamp()
         )
@@ -94,13 +97,15 @@ class TokenCache:
     async def get(self, scope: TokenScope) -> InstallationToken:
         """The scope's token; concurrent callers share one request and its error."""
         token = self._cached.get(scope)
-        if token is not None:
+        if token is not None and token.expires_at - self._now() > _AHEAD:
             return token
         task = self._pending.get(scope)
         if task is None:
             task = asyncio.create_task(self._renew(scope))
             self._pending[scope] = task
             task.add_done_callback(_retrieve_error)
+        if token is not None:
+            return token
         # One who gives up waiting does not take the token from the others.
         return await asyncio.shield(task)
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 import msgspec
@@ -108,14 +108,13 @@ class GitHub(RevisionApi, ThreadApi, RepositoryApi):
         """All submitted reviews, oldest first."""
         path = f"{REPO_PATH}/pulls/{{number}}/reviews?per_page=100"
         items = await self._list(repository, path, _READ, number=number)
-        # Anybody may write as much as they like: reading it must not hold up everybody else.
-        return await asyncio.to_thread(_submitted, items)
+        return await _parse_list(_submitted, items)
 
     async def inline_comments(self, repository: Repository, number: int) -> tuple[InlineCommentSnapshot, ...]:
         """The newest inline comments, at most 500, oldest first."""
         path = f"{REPO_PATH}/pulls/{{number}}/comments?sort=created&direction=desc&per_page=100"
         items = await self._list(repository, path, _READ, _MAX_INLINE_COMMENTS, number=number)
-        return await asyncio.to_thread(_inline_comments, items)
+        return await _parse_list(_inline_comments, items)
 
     async def comparison(self, repository: Repository, base: str, head: str) -> Comparison:
         """Compare the head with its merge base; raises `NotFound` if GitHub has no such commit."""
@@ -191,6 +190,19 @@ class GitHub(RevisionApi, ThreadApi, RepositoryApi):
         except NotFound:
             return None
         return parse_role(answer, account)
+
+
+_PARSED_AT_ONCE = 10_000
+"""Characters of comments that are parsed in less time than it takes to hand them to a thread."""
+
+Parsed = TypeVar("Parsed")
+
+
+async def _parse_list(parse: Callable[[list[Any]], Parsed], items: list[Any]) -> Parsed:
+    """Parse a list; anybody may write as much as they like, which must not hold up everybody else."""
+    if sum(100 + len(get_text(item, "body")) for item in items) <= _PARSED_AT_ONCE:
+        return parse(items)
+    return await asyncio.to_thread(parse, items)
 
 
 def _submitted(items: list[Any]) -> tuple[ReviewSnapshot, ...]:

@@ -72,16 +72,6 @@ class RequiredPermissions:
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadComment:
-    """One comment and its author."""
-
-    login: str
-    bot: bool
-    body: str
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
 class WorkflowClaims:
     """What a verified OIDC token of GitHub Actions says about the job that requested it."""
 

@@ -164,6 +164,10 @@ def parse_payload_pull_request(payload: JsonObject) -> PullRequestSnapshot:
     return parse_pull_request(parse_repository(payload), require_object(payload, "pull_request"))
 
 
+MAX_DESCRIPTION = 4_000
+"""Characters of a description that are kept, for the claims in it."""
+
+
 def parse_pull_request(where: Repository, tree: JsonObject) -> PullRequestSnapshot:
     """A pull request of this repository, from a webhook or as it is read."""
     created = require_time(tree, "created_at")
@@ -182,6 +186,7 @@ def parse_pull_request(where: Repository, tree: JsonObject) -> PullRequestSnapsh
         draft=get_path(tree, "draft") is True,
         closed_at=get_time(tree, "closed_at"),
         base_sha=get_text(tree, "base.sha"),
+        body=get_text(tree, "body")[:MAX_DESCRIPTION],
     )
 
 
@@ -250,7 +255,7 @@ _OUTPUT = ("title", "summary", "text")
 
 
 def parse_check_run(_action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    """A check run that ended."""
+    """A check run that was created or ended; its conclusion is empty while it runs."""
     return CheckEvent(
         repository=parse_repository(payload),
         head=require_text(payload, "check_run.head_sha"),
@@ -267,19 +272,18 @@ def parse_check_run(_action: str, payload: JsonObject) -> Event | IgnoredEvent:
         account=_app(payload),
         body_hash=hash_text(*(get_text(payload, f"check_run.output.{part}") for part in _OUTPUT)),
         output=shorten_output(*(get_text(payload, f"check_run.output.{part}") for part in _OUTPUT[1:])),
+        suite_id=get_integer(payload, "check_run.check_suite.id") or 0,
     )
 
 
 def parse_status(_action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    """A commit status that is no longer pending."""
+    """A commit status; its conclusion is empty while it is pending."""
     state = get_text(payload, "state").lower()
-    if state == "pending":
-        return IgnoredEvent("a status that is still pending")
     return CheckEvent(
         repository=parse_repository(payload),
         head=require_text(payload, "sha"),
         name=require_text(payload, "context"),
-        conclusion=state,
+        conclusion="" if state == "pending" else state,
         at=get_time(payload, "updated_at") or require_time(payload, "created_at"),
         url=get_text(payload, "target_url") or get_text(payload, "commit.html_url"),
         title=shorten_output(get_text(payload, "description")),

@@ -44,6 +44,7 @@ _MAX_FILES = 300
 _MAX_PULLS = 300
 _MAX_PAGES = 10
 _MAX_ANNOTATIONS = 200
+_MAX_LOG = 64 * 1024
 
 
 class CommitApi(InstallationApi):
@@ -112,6 +113,19 @@ class CommitApi(InstallationApi):
         path = f"{REPO_PATH}/check-runs/{{run}}/annotations?per_page=100"
         items = await self._list(repository, path, "checks=read", limit=_MAX_ANNOTATIONS, run=run_id)
         return tuple(annotation for annotation in map(_annotation, items) if annotation)
+
+    async def job_log(self, repository: Repository, job_id: int) -> str | None:
+        """The end of the log of a job of GitHub Actions, whose id is that of its check run.
+
+        None where the App may not read it, or GitHub no longer has it: then the link has to do.
+        """
+        path = f"{REPO_PATH}/actions/jobs/{{job}}/logs"
+        request = repository_request(repository, "GET", path, "actions=read")
+        names = {**path_parameters(repository), "job": job_id}
+        try:
+            return await self._auth.as_installation(request, lambda api: api.tail(path, _MAX_LOG, **names))
+        except (Forbidden, NotFound):
+            return None
 
     async def ended_checks(self, repository: Repository, sha: str) -> tuple[CheckEvent, ...]:
         """The checks and statuses of a commit that have ended, at most 100 of each."""

@@ -72,6 +72,9 @@ _VERSION = {"x-github-api-version": "2022-11-28"}
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HOPS = 5
 _PAGES = 100
+_CHUNK = 64 * 1024
+_LONGEST_TEXT = 64 * 1024 * 1024
+"""Bytes of a text of which only the end is wanted; GitHub can't be asked for the end alone."""
 _CACHE_BYTES = 16 * 1024 * 1024
 
 _LAST_PAGE = regex.Regex(r'[?&]page=(\d{1,9})[^>,]*>;\s*rel="last"')
@@ -123,6 +126,7 @@ class GitHubRequester(GitHubAPI):
         self._what = request.what
         self._jwt = jwt
         self._last = HttpAnswer(0, {}, b"")
+        self._tail = 0  # bytes at the end of an answer that are kept; 0 for all
 
     async def get(self, path: str, **gaps: str | int) -> Any:
         """GET a path."""
@@ -130,6 +134,12 @@ class GitHubRequester(GitHubAPI):
             return await self.getitem(path, _filled(gaps), accept=ACCEPT_HEADER, jwt=self._jwt)
         except _UNREADABLE as error:
             raise self._unreadable() from error
+
+    async def tail(self, path: str, size: int, **gaps: str | int) -> str:
+        """GET a text of which only the end is kept, however long it is."""
+        self._tail = size
+        text = await self.get(path, **gaps)
+        return text if isinstance(text, str) else ""
 
     async def items(self, path: str, limit: int | None = None, **gaps: str | int) -> list[Any]:
         """The items of a list over all its pages, or the first `limit` of them."""
@@ -252,14 +262,32 @@ class GitHubRequester(GitHubAPI):
             raise LaneFenced(f"{self._what}: this process has had no heartbeat for too long")
         try:
             async with self._transport.session.request(
-                method, URL(url, encoded=True), headers=headers, data=body or None, allow_redirects=False
+                method,
+                URL(url, encoded=True),
+                headers=headers,
+                data=body or None,
+                allow_redirects=False,
+                trace_request_ctx={"installation": self._api_request.installation_id},
             ) as response:
-                return HttpAnswer(response.status, response.headers, await response.read())
+                content = await (_read_tail(response, self._tail) if self._tail else response.read())
+                return HttpAnswer(response.status, response.headers, content)
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise GitHubUnavailable(f"{self._what}: {describe_connection_error(error)}") from error
 
     def _unreadable(self) -> GitHubUnavailable:
         return GitHubUnavailable(f"{self._what}: an answer of {self._last.status} that can't be read")
+
+
+async def _read_tail(response: aiohttp.ClientResponse, size: int) -> bytes:
+    """Return the last bytes of an answer in whole lines; nothing of one that does not end."""
+    tail, length = b"", 0
+    async for chunk in response.content.iter_chunked(_CHUNK):
+        length += len(chunk)
+        if length > _LONGEST_TEXT:
+            response.close()
+            return b""
+        tail = (tail + chunk)[-size:]
+    return tail.partition(b"\n")[2] if length > size else tail
 
 
 # A proxy's page in place of JSON, cut or wrongly encoded text.

@@ -1,11 +1,10 @@
-"""Calls with a user's own token: access to a repository, comments of a thread."""
+"""Calls with a user's own token: what it may do in a repository."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -15,64 +14,16 @@ import msgspec
 from bot.gates.config import Permission
 from bot.github import payloads
 from bot.github.errors import (
-    ApiRequest,
-    BadToken,
-    ErrorMapper,
-    Forbidden,
     GitHubUnavailable,
-    NotFound,
-    RateLimited,
-    ValidationFailed,
 )
-from bot.github.model import ThreadComment, TokenAccess
-from bot.github.payloads import PayloadError, get_path, get_text
+from bot.github.model import TokenAccess
+from bot.github.payloads import PayloadError, get_path
 from bot.github.transport import (
     ACCEPT_HEADER,
     USER_AGENT,
-    GitHubRequester,
-    InstallationToken,
-    Transport,
     has_dot_segment,
-    response_cache,
 )
 from bot.values import GHOST, Account
-
-_UNSET = "set GH_TOKEN: without it only public pull requests can be read, at a low rate"
-_BAD = "GH_TOKEN is invalid or has expired"
-_BLIND = "it does not exist, or GH_TOKEN can't read it"
-_PATH = "/repos/{owner}/{repo}/issues/{number}/comments?per_page=100"
-
-
-async def fetch_comments(
-    api_url: str, token: str | None, repository: tuple[str, str], number: int, *, seconds: float = 10
-) -> tuple[ThreadComment, ...]:
-    """All comments of the thread, oldest first."""
-    owner, name = repository
-    request = ApiRequest(f"reading the comments of {owner}/{name}#{number}", "pull_requests=read", 0)
-    shown = InstallationToken(token, datetime.now(UTC) + timedelta(hours=1)) if token else None
-    timeout = aiohttp.ClientTimeout(total=seconds)
-    async with aiohttp.ClientSession(timeout=timeout) as session:
-        transport = Transport(
-            session, api_url, api_url, ErrorMapper(lambda: datetime.now(UTC)), response_cache()
-        )
-        try:
-            items = await GitHubRequester(transport, request, shown).items(
-                _PATH, owner=owner, repo=name, number=number
-            )
-        except BadToken as error:
-            raise Forbidden(f"{error}; {_UNSET if token is None else _BAD}") from error
-        except (Forbidden, NotFound, RateLimited) as error:
-            raise ValidationFailed(f"{error}; {_UNSET if token is None else _BLIND}") from error
-    return tuple(
-        ThreadComment(
-            login=get_text(item, "user.login"),
-            bot=get_path(item, "user.type") == "Bot",
-            body=get_text(item, "body"),
-            url=get_text(item, "html_url"),
-        )
-        for item in items
-    )
-
 
 _FLAGS = {
     "admin": Permission.ADMIN,

@@ -20,7 +20,15 @@ from bot.iterations.model import current_iteration
 from bot.paths import is_inside_repository, is_secret_path
 from bot.pull_request.events import InlineCommentSnapshot
 from bot.pull_request.facts import Facts, FileText, Observations
-from bot.pull_request.model import MAX_GROUNDED_CLAIMS, GroundedClaim, Item, PullRequest, Stance, Verdict
+from bot.pull_request.model import (
+    MAX_GROUNDED_CLAIMS,
+    GroundedClaim,
+    Item,
+    PullRequest,
+    Stance,
+    Validator,
+    Verdict,
+)
 
 _HUNK = regex.Regex(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _CONTEXT = 3
@@ -60,13 +68,39 @@ def pending_claims(
         for entry in pull_request.grounding
         if entry.head == iteration.head and entry.looked_up
     }
-    return tuple(
+    reviewers = (
         pending
         for verdict in iteration.standing
         if verdict.stance is Stance.REJECTS
         for pending in _verdict_claims(verdict, facts, rules)
-        if (verdict.id, pending.item, pending.claim.text, pending.claim.type) not in looked_up
     )
+    return tuple(
+        pending
+        for pending in (*reviewers, *_author_claims(pull_request, iteration.head, rules))
+        if (pending.verdict.id, pending.item, pending.claim.text, pending.claim.type) not in looked_up
+    )
+
+
+AUTHOR = "author"
+"""The verdict under which the claims of the description are kept."""
+
+
+def _author_claims(pull_request: PullRequest, head: str, rules: RepositoryRules) -> Iterator[PendingClaim]:
+    """Yield what the author claims in the description."""
+    if not rules.grounding.author or not pull_request.body:
+        return
+    author = pull_request.author
+    speaker = Validator(f"{AUTHOR}:{author.id}", author.login, bot=author.bot)
+    statement = Verdict(AUTHOR, speaker, Stance.SILENT, pull_request.created_at, head)
+    for claim in find_claims(pull_request.body, MOST_SENTENCES):
+        requirement = claim_requirement(claim.type, rules.grounding)
+        if requirement is not Requirement.NOT_REQUIRED:
+            yield PendingClaim(claim, statement, "", requirement)
+
+
+def author_claims(pull_request: PullRequest, head: str) -> tuple[GroundedClaim, ...]:
+    """Return the claims of the description as they were verified at this head."""
+    return tuple(entry for entry in pull_request.grounding if entry.verdict == AUTHOR and entry.head == head)
 
 
 def _verdict_claims(verdict: Verdict, facts: Facts, rules: RepositoryRules) -> Iterator[PendingClaim]:

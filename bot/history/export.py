@@ -1,4 +1,4 @@
-"""Export a pull request's iterations as files."""
+"""Export a pull request's iterations as files, and its findings for the API."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 
+from bot.findings.model import Finding, is_blocking
 from bot.gates.model import Gates
 from bot.iterations.progress import Degradation
 from bot.iterations.scoring import ScoredIteration, Trajectory, counted_checks, distinct_items, item_aspect
@@ -157,6 +158,29 @@ def _tracking(scored: ScoredIteration, tracked: Sequence[TrackedIteration]) -> E
     """Return the outcome of this iteration's feedback, once the next one was reviewed."""
     followed = next((iteration for iteration in tracked if iteration.head == scored.head), None)
     return {"quality_tracking": followed.tracking.as_document()} if followed else {}
+
+
+def export_finding(finding: Finding, gates: Gates) -> ExportJson:
+    """Return one finding with its words, its location at the current head, and how it got its status."""
+    item, place, validator = finding.item, finding.item.place, finding.validator
+    gate = gates.get(item.tag) if item.tag else None
+    return {
+        "id": finding.id,
+        "status": finding.status.value,
+        "tag": item.tag,
+        "gate": gate.gate if gate else item.tag,
+        "looks_like": item.looks_like,
+        "blocking": is_blocking(item, gates),
+        "by": f"check:{validator.name}" if validator.check else validator.name,
+        "words": item.words,
+        "location": place and {"path": place.path, "line": place.line, "end_line": place.end_line},
+        "url": item.url,
+        "reported_at": finding.reported_at.isoformat(),
+        "history": [
+            {"status": change.status.value, "by": change.by, "at": change.at.isoformat(), "head": change.head}
+            for change in finding.changes
+        ],
+    }
 
 
 def _artifacts(scored: ScoredIteration) -> list[ExportJson]:

@@ -17,7 +17,6 @@ from bot.history.patterns import (
     history_needed_since,
 )
 from bot.history.store import load_author, load_records
-from bot.iterations.model import apply_dismissals, overturned_tags
 from bot.pull_request.model import PullRequest
 from bot.store.store import Store
 from bot.values import Account, Repository
@@ -57,7 +56,7 @@ async def fetch_history(
     )
     if current and current.author.id == query.author_id:
         others = (record for record in records if record.key != ("", current.number))
-        records = (*others, build_history_record(apply_dismissals(current), overturned_tags(current)))
+        records = (*others, build_history_record(current))
     return build_history(records, rules.gates, query, fixes)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -14,8 +15,10 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     LargeBinary,
+    Row,
     Text,
     and_,
+    bindparam,
     cast,
     delete,
     func,
@@ -25,15 +28,19 @@ from sqlalchemy import (
     update,
 )
 
+from bot import regex
+from bot.findings.ledger import report_key
 from bot.history.model import HistoryRecord, StoredCounts, build_history_record
 from bot.pull_request.effects import ForgetPerson
 from bot.pull_request.model import (
+    FindingRecord,
     Item,
     ItemOutcome,
     OverrideAudit,
     PullRequest,
     Ruling,
     SelectionOverride,
+    ThreadState,
     Verdict,
 )
 from bot.pull_request.record import is_validator_key_of, is_verdict_of, remove_forgotten_reviewers
@@ -59,10 +66,14 @@ RecordOrPullRequest = TypeVar("RecordOrPullRequest", HistoryRecord, PullRequest)
 
 def load_forgotten(transaction: Transaction, repository_id: int) -> dict[int, datetime]:
     """Load who asked to be forgotten in a repository, by account id, and when they last did."""
-    rows = select(forgotten_table.c.account_id, forgotten_table.c.at).where(
-        forgotten_table.c.repository_id == repository_id
-    )
-    return {row.account_id: to_datetime(row.at) for row in transaction.execute(rows)}
+    rows = transaction.execute(_FORGOTTEN, {"where": repository_id})
+    return {row.account_id: to_datetime(row.at) for row in rows}
+
+
+# Built once: every turn asks.
+_FORGOTTEN = select(forgotten_table.c.account_id, forgotten_table.c.at).where(
+    forgotten_table.c.repository_id == bindparam("where")
+)
 
 
 def account_patterns(who: int) -> tuple[str, ...]:
@@ -84,11 +95,35 @@ def anonymize(record: RecordOrPullRequest, who: int, until: datetime) -> RecordO
         for verdict in record.verdicts
     )
     nameless = replace(record, author=GHOST if is_author else record.author, verdicts=verdicts)
+    changed = [(old, new) for old, new in zip(record.verdicts, verdicts, strict=True) if old != new]
     if isinstance(nameless, HistoryRecord):
-        changed = {verdict.id for verdict in record.verdicts if verdict not in verdicts}
-        stats = tuple(stats for stats in nameless.stated if stats.verdict not in changed)
-        return replace(nameless, stated=stats)
-    return nameless
+        keys = {old.validator.key: new.validator.key for old, new in changed}
+        ids = {old.id for old, _ in changed}
+        return replace(
+            nameless,
+            stated=tuple(stats for stats in nameless.stated if stats.verdict not in ids),
+            findings=tuple(
+                replace(finding, validator=keys.get(finding.validator, finding.validator))
+                if finding.reported_at <= until
+                else finding
+                for finding in nameless.findings
+            ),
+        )
+    return replace(nameless, findings=_rename_reports(nameless.findings, changed))
+
+
+def _rename_reports(
+    findings: tuple[FindingRecord, ...], changed: Sequence[tuple[Verdict, Verdict]]
+) -> tuple[FindingRecord, ...]:
+    """Return the findings with the keys of their wordless reports, so that they keep their numbers."""
+    keys = {
+        report_key(old, item): report_key(new, wordless)
+        for old, new in changed
+        for item, wordless in zip(old.items, new.items, strict=True)
+    }
+    return tuple(
+        replace(finding, keys=tuple(keys.get(key, key) for key in finding.keys)) for finding in findings
+    )
 
 
 def anonymize_open(pull_request: PullRequest, who: int, until: datetime, login: str = "") -> PullRequest:
@@ -112,7 +147,17 @@ def anonymize_open(pull_request: PullRequest, who: int, until: datetime, login: 
         override=acts.unnamed(pull_request.override) if pull_request.override else None,
         audits=tuple(map(acts.unnamed, pull_request.audits)),
         rulings=tuple(map(acts.unnamed, pull_request.rulings)),
+        conversation=replace(
+            pull_request.conversation,
+            threads=tuple(map(acts.unnamed_thread, pull_request.conversation.threads)),
+        ),
     )
+    if login:
+        verdicts = tuple(
+            replace(verdict, unlabelled_by=GHOST.login) if verdict.unlabelled_by == login else verdict
+            for verdict in pull_request.verdicts
+        )
+        pull_request = replace(pull_request, verdicts=verdicts)
     if pull_request.author.id != who or pull_request.created_at > until:
         return pull_request
     # A brief repeats the title, or an earlier brief, as what it replaces.
@@ -145,10 +190,16 @@ def _renamed(key: str, value: Any, names: Collection[str]) -> Any:
 
 
 def anonymize_acts(pull_request: PullRequest, who: int, until: datetime, login: str = "") -> PullRequest:
-    """Remove the account's name from what it decided, and from the outcomes of its items."""
+    """Remove the account from what it decided and resolved, and from the outcomes of its items."""
     acts = _Acts(who, until, login)
+    conversation = pull_request.conversation
     return replace(
         pull_request,
+        conversation=replace(
+            conversation,
+            threads=tuple(_anonymize_thread(thread, pull_request, acts) for thread in conversation.threads),
+            requests=tuple(request for request in conversation.requests if request[0] != who),
+        ),
         override=acts.unnamed(pull_request.override) if pull_request.override else None,
         audits=tuple(map(acts.unnamed, pull_request.audits)),
         rulings=tuple(map(acts.unnamed, pull_request.rulings)),
@@ -179,12 +230,32 @@ class _Acts:
         is_theirs = act.by_id == self.who or (not act.by_id and act.by == self.login)
         return replace(act, by=GHOST.login, by_id=0, reason="") if is_theirs and act.at <= self.until else act
 
+    def unnamed_thread(self, thread: ThreadState) -> ThreadState:
+        is_theirs = thread.by_id == self.who and thread.at <= self.until
+        return replace(thread, by=GHOST.login) if is_theirs else thread
+
     def unobserved(self, outcome: ItemOutcome) -> ItemOutcome:
         keys = outcome.author, outcome.reviewer
         if outcome.at > self.until or not any(is_validator_key_of(key, self.who) for key in keys):
             return outcome
         author, reviewer = ("" if is_validator_key_of(key, self.who) else key for key in keys)
         return replace(outcome, author=author, reviewer=reviewer)
+
+
+def _anonymize_thread(thread: ThreadState, pull_request: PullRequest, acts: _Acts) -> ThreadState:
+    """Remove who resolved a thread of a closed pull request, and keep what that meant for its finding."""
+    nameless = acts.unnamed_thread(thread)
+    if nameless is thread:
+        return thread
+    is_author = thread.by_id == pull_request.author.id
+    is_own = any(
+        item.comment_id == thread.comment_id
+        for verdict in pull_request.verdicts
+        if is_verdict_of(verdict, acts.who)
+        for item in verdict.items
+    )
+    # A validator's own thread is closed by them whatever their role; the author's id is the ghost's, too.
+    return replace(nameless, by_id=GHOST.id if is_author else -1, role="write" if is_own else thread.role)
 
 
 def _anonymize_verdict(verdict: Verdict, key: str) -> Verdict:
@@ -197,7 +268,18 @@ def _anonymize_verdict(verdict: Verdict, key: str) -> Verdict:
         key = validator.key  # the label may still be removed
     nobody = replace(validator, key=key, name=validator.name if validator.check else GHOST.login)
     wordless = tuple(
-        Item(item.tag, place=item.place, inferred=item.inferred, aspect=item.aspect, severity=item.severity)
+        Item(
+            item.tag,
+            place=item.place,
+            inferred=item.inferred,
+            aspect=item.aspect,
+            severity=item.severity,
+            label=item.label,
+            blocks=item.blocks,
+            comment_id=item.comment_id,
+            removed_at=item.removed_at,
+            looks_like=item.looks_like,
+        )
         for item in verdict.items
     )
     unsigned = replace(verdict, validator=nobody, items=wordless, account="", account_id=0)
@@ -260,8 +342,9 @@ def export_person(transaction: Transaction, repository_id: int, account_id: int)
             for verdict in _verdicts_of(row.record, account_id)
         ],
         "commands": [
-            {"topic": row.topic, "at": to_datetime(row.at).isoformat()}
+            {**_command(topic), "at": to_datetime(row.at).isoformat()}
             for row in transaction.execute(commands)
+            for topic in row.topic.split("\n")
         ],
         "rulings": [
             {"act": row.act, "tag": row.tag, "at": to_datetime(row.at).isoformat(), "reason": row.reason}
@@ -272,6 +355,31 @@ def export_person(transaction: Transaction, repository_id: int, account_id: int)
             for row in transaction.execute(fixes)
         ],
     }
+
+
+_ENUM_VALUE = regex.Regex(r"<\w+\.\w+: ('\w+'|\d+)>")
+
+
+def _command(topic: str) -> dict[str, Any]:
+    """The command of a reply's topic, which has its arguments as Python writes them."""
+    name, _, request = topic.partition(":")
+    try:
+        arguments = ast.parse(_ENUM_VALUE.sub(r"\1", request), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {"command": name, "arguments": None}
+    return {"command": name, "arguments": _plain_value(arguments)}
+
+
+def _plain_value(node: ast.expr) -> Any:
+    match node:
+        case ast.Call():
+            return {keyword.arg: _plain_value(keyword.value) for keyword in node.keywords}
+        case ast.Tuple():
+            return [_plain_value(element) for element in node.elts]
+        case ast.Constant():
+            return node.value
+        case _:
+            return None
 
 
 def find_deliveries_naming(transaction: Transaction, repository_id: int, account_id: int) -> tuple[str, ...]:
@@ -378,9 +486,11 @@ def forget_person(transaction: Transaction, command: ForgetPerson) -> None:
     delete_parked(transaction, where, who, command.at)
 
 
-def keep_forgotten(transaction: Transaction, pull_request: PullRequest) -> PullRequest:
+def keep_forgotten(
+    transaction: Transaction, pull_request: PullRequest, forgotten: Mapping[int, datetime]
+) -> PullRequest:
     """Return the pull request as it may be stored: a forgotten person stays so when it is seen again."""
-    for who, until in load_forgotten(transaction, pull_request.repository.id).items():
+    for who, until in forgotten.items():
         pull_request = _forget_in(transaction, pull_request, who, until)
     return pull_request
 
@@ -409,12 +519,8 @@ def forgets_people(transaction: Transaction, lane: str) -> int | None:
     # A backfill is followed by reading its steps; they name nobody.
     if kind == "backfill" or not number.isdecimal():
         return None
-    repository_id = int(number)
-    is_here = is_repository_lane(literal(lane), repository_id)
-    requests = select(forgotten_table.c.account_id).where(
-        forgotten_table.c.repository_id == repository_id, is_here
-    )
-    return None if transaction.execute(requests.limit(1)).first() is None else repository_id
+    is_here = ":" in rest if kind in {"pr", "issue", "commit"} else kind in {"weekly", "repository"}
+    return int(number) if is_here and load_forgotten(transaction, int(number)) else None
 
 
 def _is_reviewed_by(repository_id: int, account_id: int) -> ColumnElement[bool]:
@@ -443,25 +549,35 @@ def _anonymize_replies(transaction: Transaction, command: ForgetPerson) -> None:
 
 def _anonymize_pull_requests(transaction: Transaction, command: ForgetPerson) -> None:
     """Anonymize pull requests: an open one keeps its findings without the name, a closed one neither."""
-    where, who = command.repository_id, command.account_id
-    text = cast(pull_request_table.c.record, Text)
-    acts = (f'%"by_id":{who},%', f'%"by_id":{who}}}%', f'%"by":"{command.login}"%')
-    about = or_(
-        pull_request_table.c.author_id == who,
-        *(text.like(pattern) for pattern in (*account_patterns(who), *acts)),
-    )
-    theirs = and_(pull_request_table.c.repository_id == where, about)
-    rows = transaction.execute(
-        select(pull_request_table.c.lane, pull_request_table.c.record).where(theirs)
-    ).all()
-    for row in rows:
+    for row in _load_pull_requests_about(transaction, command):
         pull_request = _forget_in(
-            transaction, decode(row.record, PullRequest), who, command.at, command.login
+            transaction, decode(row.record, PullRequest), command.account_id, command.at, command.login
         )
         values = {"record": encode_record(pull_request), "author_id": pull_request.author.id}
         transaction.execute(
             update(pull_request_table).where(pull_request_table.c.lane == row.lane).values(values)
         )
+
+
+def find_open_about(transaction: Transaction, command: ForgetPerson) -> tuple[str, ...]:
+    """Find the lanes of the open pull requests that name a person: their comments are to be edited."""
+    rows = _load_pull_requests_about(transaction, command)
+    return tuple(row.lane for row in rows if decode(row.record, PullRequest).open)
+
+
+def _load_pull_requests_about(transaction: Transaction, command: ForgetPerson) -> Sequence[Row[Any]]:
+    where, who = command.repository_id, command.account_id
+    text = cast(pull_request_table.c.record, Text)
+    ids = (f'%"by_id":{who},%', f'%"by_id":{who}}}%', f"%[{who},%")
+    acts = (*ids, f'%"by":"{command.login}"%', f'%"unlabelled_by":"{command.login}"%')
+    about = or_(
+        pull_request_table.c.author_id == who,
+        *(text.like(pattern) for pattern in (*account_patterns(who), *acts)),
+    )
+    theirs = and_(pull_request_table.c.repository_id == where, about)
+    return transaction.execute(
+        select(pull_request_table.c.lane, pull_request_table.c.record).where(theirs)
+    ).all()
 
 
 def _anonymize_writes(transaction: Transaction, command: ForgetPerson) -> None:
@@ -550,7 +666,7 @@ def _delete_quotes(
 
 def _anonymize_closed(pull_request: PullRequest, who: int, until: datetime, login: str = "") -> PullRequest:
     """Remove the name from a closed pull request, and all text where it was theirs."""
-    nameless = anonymize_acts(anonymize(pull_request, who, until), who, until, login)
+    nameless = anonymize(anonymize_acts(pull_request, who, until, login), who, until)
     if nameless.author == pull_request.author:
         # A brief repeats the reviewer's text.
         return replace(nameless, briefs=()) if nameless.verdicts != pull_request.verdicts else nameless

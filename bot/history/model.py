@@ -8,10 +8,26 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 
 from bot import regex
+from bot.findings.ledger import build_ledger, standing_verdicts, verdict_order
+from bot.findings.model import Finding, is_blocking
+from bot.gates.model import Gates
 from bot.grounding.audit import GroundingRates, first_observations, grounding_rates
-from bot.iterations.model import sort_verdicts
-from bot.pull_request.model import Item, ItemOutcome, OverturnedTag, PullRequest, Verdict
-from bot.values import Account
+from bot.pull_request.model import (
+    FindingStatus,
+    HeadSpan,
+    Item,
+    ItemOutcome,
+    OverturnedTag,
+    PullRequest,
+    Ruling,
+    RulingAction,
+    Stance,
+    StatusChange,
+    Validator,
+    Verdict,
+)
+from bot.pull_request.record import add_head, known_heads
+from bot.values import Account, Location, Repository
 from bot.verdicts import quality
 
 
@@ -104,6 +120,58 @@ _INSTANT = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
+class FindingHistory:
+    """What became of one finding: no words, and no name but its validator's key."""
+
+    number: int
+    validator: str
+    tag: str | None
+    status: FindingStatus
+    """The latest one."""
+    changes: tuple[StatusChange, ...]
+    """Without the names of those who made them."""
+    reported_at: datetime
+    """When it was last reported."""
+    looks_like: str | None = None
+    """The tag that its plain words suggest."""
+    severity: str | None = None
+    blocks: bool | None = None
+    path: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The short id: `f4`."""
+        return f"f{self.number}"
+
+    def last_report(self, window: TimeWindow) -> datetime | None:
+        """Return when it was last reported in the window; None where it was not."""
+        times = (*(change.at for change in self.changes if change.status.is_open), self.reported_at)
+        return max((at for at in times if at in window), default=None)
+
+    def status_at(self, at: datetime) -> FindingStatus | None:
+        """Return the status at that time; None before the first report."""
+        if at >= self.changes[-1].at:
+            return self.status
+        return next((change.status for change in reversed(self.changes) if change.at <= at), None)
+
+    def blocks_under(self, gates: Gates) -> bool:
+        """Whether it blocks, by its own words or by its gate."""
+        return is_blocking(self._item, gates)
+
+    @property
+    def _item(self) -> Item:
+        place = Location(self.path) if self.path else None
+        return Item(self.tag, place=place, severity=self.severity, blocks=self.blocks)
+
+    def as_finding(self, status: FindingStatus) -> Finding:
+        """Return it as the ledger has it."""
+        validator = Validator(self.validator, "")
+        return Finding(
+            self.number, (), validator, self._item, status, self.changes, "", "", "", self.reported_at
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class HistoryRecord:
     """What the history keeps of a pull request: who reviewed what and when, without any text."""
 
@@ -114,9 +182,11 @@ class HistoryRecord:
     verdicts: tuple[Verdict, ...] = ()
     closed_at: datetime | None = None
     merged: bool = False
+    findings: tuple[FindingHistory, ...] = ()
+    heads: tuple[HeadSpan, ...] = ()
+    """When the branch was at the heads that were reviewed."""
     overturned: tuple[OverturnedTag, ...] = ()
-    followed: tuple[str, ...] = ()
-    """Addresses of the items whose lines were changed or whose threads were resolved afterwards."""
+    """The dismissed tags of a record that an earlier version stored; now the findings say so."""
     observed: tuple[ItemOutcome, ...] = ()
     """The outcomes of the items that the next iteration showed, without names."""
     stated: tuple[ReviewStats, ...] = ()
@@ -135,7 +205,28 @@ class HistoryRecord:
     def last_active(self) -> datetime:
         """When it was last reviewed, pushed to or closed; the store selects records by it."""
         moments = [self.created_at, *self.pushed_at, *(verdict.at for verdict in self.verdicts)]
+        moments += [finding.changes[-1].at for finding in self.findings]
         return max(moments if self.closed_at is None else [*moments, self.closed_at])
+
+    def rejecting_at(self, at: datetime) -> tuple[Verdict, ...]:
+        """Return the verdicts that rejected it at that time, each with its open findings as its items."""
+        if not any(verdict.stance is Stance.REJECTS and verdict.at <= at for verdict in self.verdicts):
+            return ()
+        findings = tuple(
+            finding.as_finding(status) for finding in self.findings if (status := finding.status_at(at))
+        )
+        # The verdicts of that time, with the findings as they were found to be: the record has no lines.
+        verdicts = tuple(
+            replace(
+                verdict,
+                items=(),
+                lifted_at=verdict.lifted_at if verdict.lifted_at and verdict.lifted_at <= at else None,
+            )
+            for verdict in self.verdicts
+            if verdict.at <= at
+        )
+        ledger = replace(build_ledger(_as_pull_request(self, verdicts)), findings=findings)
+        return tuple(verdict for verdict in standing_verdicts(ledger) if verdict.stance is Stance.REJECTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,23 +267,76 @@ def earliest_activity(window: TimeWindow, inactive_after: timedelta = INACTIVE_A
     return window.start - inactive_after
 
 
-def build_history_record(
-    pull_request: PullRequest, overturned: tuple[OverturnedTag, ...] = ()
-) -> HistoryRecord:
-    """Build the record: verdicts with tags and locations, no text."""
+def build_history_record(pull_request: PullRequest) -> HistoryRecord:
+    """Build the record: verdicts, and what became of the findings; no text."""
+    verdicts = tuple(
+        _without_text(verdict, pull_request) for verdict in sorted(pull_request.verdicts, key=verdict_order)
+    )
+    reviewed = {verdict.head for verdict in verdicts}
     return HistoryRecord(
         number=pull_request.number,
         author=pull_request.author,
         created_at=pull_request.created_at,
         pushed_at=tuple(revision.seen_at for revision in pull_request.revisions),
-        verdicts=tuple(
-            _without_text(verdict, pull_request) for verdict in sort_verdicts(pull_request.verdicts)
-        ),
+        verdicts=verdicts,
         closed_at=None if pull_request.open else pull_request.closed_at,
         merged=pull_request.merged,
-        overturned=overturned,
+        findings=_finding_histories(pull_request),
+        heads=tuple(span for span in known_heads(pull_request) if span.head in reviewed),
         observed=_item_outcomes(pull_request),
         advice=collect_advice(pull_request),
+        stated=compute_review_stats(pull_request),
+    )
+
+
+def replay_record(record: HistoryRecord) -> HistoryRecord:
+    """Return the record with its findings: an earlier version stored verdicts only."""
+    if record.findings or not record.verdicts:
+        return record
+    return replace(record, findings=_finding_histories(_as_pull_request(record, record.verdicts)))
+
+
+def _as_pull_request(record: HistoryRecord, verdicts: tuple[Verdict, ...]) -> PullRequest:
+    """Return what the rules of the ledger need."""
+    heads = record.heads
+    if not heads:
+        for verdict in sorted(verdicts, key=verdict_order):
+            heads = add_head(heads, verdict.head or "", verdict.at)
+    return PullRequest(
+        repository=_NOWHERE,
+        number=record.number,
+        author=record.author,
+        title="",
+        base="",
+        head=heads[-1].head if heads else "",
+        created_at=record.created_at,
+        updated_at=record.created_at,
+        verdicts=verdicts,
+        heads=heads,
+        rulings=tuple(
+            Ruling(RulingAction.DISMISS, tag.tag, 0, "", tag.at, "", "", "") for tag in record.overturned
+        ),
+    )
+
+
+_NOWHERE = Repository(0, "", "", 0)
+
+
+def _finding_histories(pull_request: PullRequest) -> tuple[FindingHistory, ...]:
+    return tuple(
+        FindingHistory(
+            number=finding.number,
+            validator=finding.validator.key,
+            tag=finding.item.tag if finding.item.inferred is None else None,
+            status=finding.status,
+            changes=tuple(replace(change, by="") for change in finding.changes),
+            reported_at=finding.reported_at,
+            looks_like=finding.item.looks_like or (finding.item.tag if finding.item.inferred else None),
+            severity=finding.item.severity,
+            blocks=finding.item.blocks,
+            path=finding.item.place.path if finding.item.place else None,
+        )
+        for finding in build_ledger(pull_request).findings
     )
 
 

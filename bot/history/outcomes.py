@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bot.history.model import INACTIVE_AFTER, HistoryRecord, TimeWindow, earliest_activity
-from bot.iterations.model import standing_verdicts
-from bot.pull_request.model import Stance, Verdict
+from bot.history.model import INACTIVE_AFTER, FindingHistory, HistoryRecord, TimeWindow, earliest_activity
+from bot.pull_request.model import FindingStatus, Stance, Verdict
 from bot.values import Account
 
 
@@ -35,9 +34,9 @@ class PullRequestOutcome:
     """Accepted, and never rejected before."""
     is_reviewed: bool
     """A validator gave a verdict; False for one that was merged without."""
-    tags: tuple[str, ...]
-    """Named in the window, or still standing at its end."""
-    open_tags: tuple[str, ...]
+    findings: tuple[FindingHistory, ...]
+    """Reported in the window, or still open at its end."""
+    open_findings: tuple[FindingHistory, ...]
     """Those for which it is rejected at the window's end."""
     iterations: int
     repository: str = ""
@@ -47,6 +46,20 @@ class PullRequestOutcome:
     def key(self) -> tuple[str, int]:
         """Which pull request it is, among those of several repositories."""
         return self.repository, self.number
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of its findings, each once."""
+        return _tags(self.findings)
+
+    @property
+    def open_tags(self) -> tuple[str, ...]:
+        """The tags for which it is rejected, each once."""
+        return _tags(self.open_findings)
+
+
+def _tags(findings: Iterable[FindingHistory]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(finding.tag for finding in findings if finding.tag))
 
 
 def outcomes_in_window(
@@ -62,18 +75,6 @@ def outcomes_in_window(
     ]
     outcomes.sort(key=lambda outcome: (outcome.at, outcome.number, outcome.repository), reverse=True)
     return tuple(outcomes)
-
-
-def remaining_tags(record: HistoryRecord, verdicts: Iterable[Verdict], at: datetime) -> tuple[str, ...]:
-    """Return the tags of the rejecting verdicts among these that were not lifted or overturned by then."""
-    tags = (
-        item.tag
-        for verdict in verdicts
-        if verdict.stance is Stance.REJECTS and not (verdict.lifted_at and verdict.lifted_at <= at)
-        for item in verdict.items
-        if item.tag and not _was_overturned_by(record, item.tag, verdict.at, at)
-    )
-    return tuple(dict.fromkeys(tags))
 
 
 def review_verdicts(record: HistoryRecord, until: datetime) -> tuple[Verdict, ...]:
@@ -94,25 +95,27 @@ def _activity(record: HistoryRecord, window: TimeWindow, inactive_after: timedel
     for push, following in zip(pushes, (*pushes[1:], None), strict=True):
         at = push + inactive_after
         pushed_again = following is not None and following <= at
-        if at in window and not pushed_again and not _closed_by(record, at) and _rejecting(record, at):
+        if at in window and not pushed_again and not _closed_by(record, at) and record.rejecting_at(at):
             yield at
 
 
 def _outcome(record: HistoryRecord, window: TimeWindow, at: datetime) -> PullRequestOutcome:
     verdicts = review_verdicts(record, window.last)
     decided_at = _decided_at(record, window.last)
-    rejecting = _rejecting(record, decided_at)
-    open_tags = remaining_tags(record, rejecting, decided_at)
+    rejecting = record.rejecting_at(decided_at)
+    open_ids = {item.finding for verdict in rejecting for item in verdict.items}
     return PullRequestOutcome(
         number=record.number,
         author=record.author,
         at=at,
         state=_state(record, window.last),
         rejected=bool(rejecting),
-        first_pass=not rejecting and all(verdict.stance is Stance.APPROVES for verdict in verdicts),
+        first_pass=not rejecting and not any(_has_rejected(verdict, record) for verdict in verdicts),
         is_reviewed=bool(verdicts),
-        tags=tuple(dict.fromkeys((*_named_tags(record, window), *open_tags))),
-        open_tags=open_tags,
+        findings=tuple(
+            finding for finding in record.findings if finding.id in open_ids or finding.last_report(window)
+        ),
+        open_findings=tuple(finding for finding in record.findings if finding.id in open_ids),
         iterations=len({verdict.head for verdict in verdicts}),
         repository=record.repository,
     )
@@ -121,25 +124,17 @@ def _outcome(record: HistoryRecord, window: TimeWindow, at: datetime) -> PullReq
 def _decided_at(record: HistoryRecord, at: datetime) -> datetime:
     """Return the moment whose verdicts count: closing unmerged keeps those that stood then."""
     closed = record.closed_at
-    if closed is None or closed > at or record.merged or _rejecting(record, at):
+    if closed is None or closed > at or record.merged or record.rejecting_at(at):
         return at
     return closed
 
 
-def _named_tags(record: HistoryRecord, window: TimeWindow) -> Iterator[str]:
-    for verdict in sorted(record.verdicts, key=lambda verdict: verdict.at):
-        if verdict.counted and verdict.at in window:
-            yield from (item.tag for item in verdict.items if item.tag)
-
-
-def _rejecting(record: HistoryRecord, at: datetime) -> tuple[Verdict, ...]:
-    return tuple(
-        verdict for verdict in standing_verdicts(record.verdicts, at) if verdict.stance is Stance.REJECTS
+def _has_rejected(verdict: Verdict, record: HistoryRecord) -> bool:
+    """Whether the verdict rejected: an advisory one does so only by a finding that blocks."""
+    return verdict.stance is Stance.REJECTS and (
+        not verdict.advisory
+        or any(finding.blocks and finding.validator == verdict.validator.key for finding in record.findings)
     )
-
-
-def _was_overturned_by(record: HistoryRecord, tag: str, named_at: datetime, at: datetime) -> bool:
-    return any(overturned.tag == tag and named_at <= overturned.at <= at for overturned in record.overturned)
 
 
 def _closed_by(record: HistoryRecord, at: datetime) -> bool:
@@ -154,7 +149,7 @@ def _state(record: HistoryRecord, at: datetime) -> PullRequestState:
 
 @dataclass(frozen=True, slots=True)
 class TagFix:
-    """The revision at which no validator named the tag any more, and when that was seen."""
+    """The revision at which the last open finding with the tag was fixed, and when that was seen."""
 
     tag: str
     number: int
@@ -165,11 +160,20 @@ class TagFix:
 
 
 def find_fixes(record: HistoryRecord, until: datetime) -> tuple[TagFix, ...]:
-    """Return the fixes in a pull request, oldest first.
+    """Return the fixes in a pull request, oldest first."""
+    fixes = (
+        TagFix(finding.tag, record.number, change.head, change.at, record.repository)
+        for finding in record.findings
+        for change in finding.changes
+        if finding.tag and change.status is FindingStatus.FIXED and change.at <= until
+    )
+    last = (fix for fix in dict.fromkeys(fixes) if not _is_tag_open(record, fix.tag, fix.at))
+    return tuple(sorted(last, key=lambda fix: fix.at))
 
-    A tag that went away on the same revision was not fixed: it was dismissed, or somebody thought again.
-    """
-    return tuple(_fixes(record, review_verdicts(record, until)))
+
+def _is_tag_open(record: HistoryRecord, tag: str, at: datetime) -> bool:
+    statuses = (finding.status_at(at) for finding in record.findings if finding.tag == tag)
+    return any(status is not None and status.is_open for status in statuses)
 
 
 def find_all_fixes(records: Iterable[HistoryRecord], until: datetime) -> tuple[TagFix, ...]:
@@ -184,33 +188,30 @@ def latest_fixes(records: Iterable[HistoryRecord], until: datetime) -> dict[str,
 
 
 def was_fixed_next(record: HistoryRecord, tag: str, window: TimeWindow) -> bool:
-    """Whether the iteration after the first one that named the tag in the window no longer had it."""
-    verdicts = review_verdicts(record, window.last)
-    naming = next(
-        (verdict for verdict in verdicts if verdict.at in window and verdict_names_tag(verdict, tag)), None
-    )
-    if naming is None:
+    """Whether the iteration after the first one that reported the tag in the window fixed it."""
+    reports = [
+        change
+        for finding in record.findings
+        for change in finding.changes
+        if finding.tag == tag and change.status.is_open and change.at in window
+    ]
+    if not reports:
         return False
-    following = next((v for v in verdicts if v.at > naming.at and v.head != naming.head), None)
-    return following is not None and any(
-        fix.tag == tag and fix.head == following.head and fix.at >= following.at
+    first = min(reports, key=lambda change: change.at)
+    later = [verdict for verdict in review_verdicts(record, window.last) if verdict.at > first.at]
+    return any(
+        fix.tag == tag
+        and fix.at > first.at
+        and all(verdict.head in {first.head, fix.head} for verdict in later if verdict.at < fix.at)
         for fix in find_fixes(record, window.last)
     )
 
 
-def verdict_names_tag(verdict: Verdict, tag: str) -> bool:
-    """Whether the verdict has an item with this tag."""
-    return any(item.tag == tag for item in verdict.items)
-
-
-def _fixes(record: HistoryRecord, verdicts: tuple[Verdict, ...]) -> Iterator[TagFix]:
-    standing: dict[str, Verdict] = {}
-    named_at: dict[str, str | None] = {}
-    for verdict in verdicts:
-        before = remaining_tags(record, standing.values(), verdict.at)
-        standing[verdict.validator.key] = verdict
-        after = remaining_tags(record, standing.values(), verdict.at)
-        for tag in before:
-            if tag not in after and verdict.head and named_at[tag] != verdict.head:
-                yield TagFix(tag, record.number, verdict.head, verdict.at, record.repository)
-        named_at.update((item.tag, verdict.head) for item in verdict.items if item.tag)
+def has_status_in(record: HistoryRecord, tag: str, status: FindingStatus, window: TimeWindow) -> bool:
+    """Whether a finding with the tag got this status in the window."""
+    return any(
+        change.status is status and change.at in window
+        for finding in record.findings
+        if finding.tag == tag
+        for change in finding.changes
+    )

@@ -24,8 +24,8 @@ from bot.history.outcomes import (
     TagFix,
     find_all_fixes,
     outcomes_in_window,
-    verdict_names_tag,
 )
+from bot.history.rates import FollowedShares, count_followed
 from bot.markdown.format import format_count, to_percent
 from bot.pull_request.model import ItemOutcome
 
@@ -33,6 +33,8 @@ MAX_TOP_ISSUES = 5
 """Issues that come with guidance."""
 MIN_FOR_TREND = 5
 """Pull requests that each window needs for a trend."""
+MAX_LIKELY_GATES = 2
+"""Gates that are named for the findings without a tag."""
 UNKNOWN_FIX = "See the repository's quality gates."
 """What to do about a tag that no gate explains."""
 
@@ -224,6 +226,15 @@ class WeekRejections:
 
 
 @dataclass(frozen=True, slots=True)
+class UntaggedShare:
+    """How many of the findings had no tag, and which gates they look like."""
+
+    count: Ratio = field(default_factory=Ratio)
+    looks_like: tuple[str, ...] = ()
+    """The likeliest tags, the most frequent first."""
+
+
+@dataclass(frozen=True, slots=True)
 class AuthorHistory:
     """An author's record with what a reader can act on."""
 
@@ -239,6 +250,9 @@ class AuthorHistory:
     fixes: Mapping[str, TagFix] = field(default_factory=dict)
     fixed_in: Mapping[tuple[str, str, int], TagFix] = field(default_factory=dict)
     weeks: tuple[WeekRejections, ...] = ()
+    untagged: UntaggedShare = field(default_factory=UntaggedShare)
+    followed: FollowedShares = field(default_factory=FollowedShares)
+    """What became of the findings that were reported in the window, of the queried tag if any."""
     observed: tuple[ItemOutcome, ...] = ()
     """The outcomes of the feedback that the window's iterations answered, of the queried tag if any."""
 
@@ -272,6 +286,8 @@ def build_history(
             if (fix.repository, fix.number) in counted
         },
         weeks=_weeks(rows, query.zone),
+        untagged=count_untagged(rows),
+        followed=count_followed(records, window, query.tag),
         observed=tuple(
             outcome
             for record in records
@@ -300,10 +316,25 @@ def count_only_blockers(rows: Iterable[PullRequestOutcome], gates: Gates) -> dic
     """Count the rejected pull requests in which each blocking tag is the only one."""
     counts: Counter[str] = Counter()
     for row in rows:
-        blocking = [tag for tag in row.open_tags if (gate := gates.get(tag)) and gate.is_blocking]
-        if row.rejected and len(blocking) == 1:
-            counts[blocking[0]] += 1
+        blocking = {
+            finding.tag or finding.id: finding.tag
+            for finding in row.open_findings
+            if finding.blocks_under(gates)
+        }
+        if len(blocking) == 1 and (tag := next(iter(blocking.values()))):
+            counts[tag] += 1
     return dict(counts)
+
+
+def count_untagged(rows: Iterable[PullRequestOutcome]) -> UntaggedShare:
+    """Count the findings without a tag; what they look like is never counted as a tag."""
+    findings = [finding for row in rows for finding in row.findings]
+    likely = Counter(finding.looks_like for finding in findings if not finding.tag and finding.looks_like)
+    ranked = sorted(likely.items(), key=lambda counted: (-counted[1], counted[0]))
+    return UntaggedShare(
+        Ratio.of(finding.tag is None for finding in findings),
+        tuple(tag for tag, _ in ranked[:MAX_LIKELY_GATES]),
+    )
 
 
 def _occurrences(
@@ -314,9 +345,9 @@ def _occurrences(
     for record in records:
         row = by_key[record.key]
         for tag in row.tags:
-            last = max(
-                v.at for v in record.verdicts if v.counted and v.at < window.end and verdict_names_tag(v, tag)
-            )
+            until = TimeWindow(record.created_at, window.end)
+            reports = (finding.last_report(until) for finding in row.findings if finding.tag == tag)
+            last = max((at for at in reports if at), default=row.at)
             occurrence = TagOccurrence(record.number, row.state, last, record.repository)
             occurrences.setdefault(tag, []).append(occurrence)
     return {

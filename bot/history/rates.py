@@ -2,80 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.grounding.audit import GroundingRates, sum_rates
 from bot.history.model import AdviceRecord, HistoryRecord, Ratio, TimeWindow
-from bot.history.outcomes import review_verdicts, verdict_names_tag
-from bot.iterations.followup import ItemResponse
-from bot.pull_request.model import (
-    FollowUp,
-    GroupBy,
-    Item,
-    ItemOutcome,
-    PullRequest,
-    Stance,
-    Validator,
-    Verdict,
-)
+from bot.iterations.followup import FOLLOWED, ItemResponse
+from bot.pull_request.model import FindingStatus, FollowUp, GroupBy, ItemOutcome, Validator
 from bot.values import GHOST, Account
 
 
 @dataclass(frozen=True, slots=True)
 class FollowedShares:
-    """How much of the feedback was followed, of the items whose outcome is known."""
+    """How many findings were fixed, of those whose outcome is known; and those that count neither way."""
 
     with_location: Ratio = field(default_factory=Ratio)
     without_location: Ratio = field(default_factory=Ratio)
+    withdrawn: int = 0
+    dismissed: int = 0
 
 
-def count_followed(records: Iterable[HistoryRecord], window: TimeWindow) -> FollowedShares:
-    """Count what became of the items named in the window."""
-    fates = tuple(fate for record in records for fate in item_fates(record, window))
+def count_followed(
+    records: Iterable[HistoryRecord], window: TimeWindow, tag: str | None = None
+) -> FollowedShares:
+    """Count what became of the findings reported in the window; a change that waits for review is pending."""
+    reported = [
+        (finding, finding.status_at(window.last))
+        for record in records
+        for finding in record.findings
+        if finding.last_report(window) and tag in (None, finding.tag)
+    ]
+    outcomes = [(finding.path, FOLLOWED[status]) for finding, status in reported if status in FOLLOWED]
+    statuses = Counter(status for _, status in reported)
     return FollowedShares(
-        Ratio.of(fate.followed for fate in fates if fate.item.place),
-        Ratio.of(fate.followed for fate in fates if not fate.item.place),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class ItemFate:
-    """An item, and whether it was followed."""
-
-    verdict: Verdict
-    item: Item
-    followed: bool
-
-
-def item_fates(record: HistoryRecord, window: TimeWindow) -> Iterator[ItemFate]:
-    """Yield each item with whether it was followed; those that wait for the next verdict are left out."""
-    verdicts = review_verdicts(record, window.last)
-    for verdict in verdicts:
-        if verdict.at not in window or verdict.stance is not Stance.REJECTS:
-            continue
-        following = _next_verdict(verdict, verdicts)
-        for item in verdict.items:
-            changed = bool(item.url) and item.url in record.followed
-            if changed or following:
-                is_repeated = (
-                    following is not None and item.tag is not None and verdict_names_tag(following, item.tag)
-                )
-                yield ItemFate(verdict, item, changed or not is_repeated)
-
-
-def _next_verdict(verdict: Verdict, verdicts: Iterable[Verdict]) -> Verdict | None:
-    """Return the same validator's next verdict, on another revision."""
-    return next(
-        (
-            later
-            for later in verdicts
-            if later.at > verdict.at
-            and later.validator.key == verdict.validator.key
-            and later.head != verdict.head
-        ),
-        None,
+        Ratio.of(followed for path, followed in outcomes if path),
+        Ratio.of(followed for path, followed in outcomes if not path),
+        statuses[FindingStatus.WITHDRAWN],
+        statuses[FindingStatus.DISMISSED],
     )
 
 
@@ -213,23 +178,13 @@ def item_outcomes(
             clarity=tracking.clarity,
         )
         for response in responses
+        if response.is_followed is not None
     )
 
 
 def item_outcomes_in_window(records: Iterable[HistoryRecord], window: TimeWindow) -> tuple[ItemOutcome, ...]:
     """Return the item outcomes that iterations of the window showed."""
     return tuple(outcome for record in records for outcome in record.observed if outcome.at in window)
-
-
-def followed_item_urls(pull_request: PullRequest) -> tuple[str, ...]:
-    """Return the addresses of the items whose lines were changed or whose threads were resolved."""
-    changed = (
-        outcome.url
-        for tracked in pull_request.tracked
-        for outcome in tracked.observations
-        if outcome.followed and outcome.url
-    )
-    return tuple(dict.fromkeys((*pull_request.resolved_threads, *changed)))
 
 
 def follow_rates(outcomes: Iterable[ItemOutcome], by: GroupBy) -> tuple[FollowRate, ...]:

@@ -10,26 +10,14 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Insert, Integer, Select, Table, and_, bindparam, delete, or_, select
+from sqlalchemy import Insert, Integer, Select, Table, and_, bindparam, delete, literal, or_, select
 
-from bot.history.forget import anonymize, load_forgotten
-from bot.history.model import (
-    HistoryRecord,
-    TimeWindow,
-    build_history_record,
-    compute_review_stats,
-)
+from bot.history.forget import anonymize
+from bot.history.model import HistoryRecord, TimeWindow, build_history_record, replay_record
 from bot.history.outcomes import TagFix, find_fixes
-from bot.history.rates import (
-    ReviewerRates,
-    compute_reviewer_rates,
-    followed_item_urls,
-    item_fates,
-    item_outcomes_in_window,
-)
-from bot.iterations.model import apply_dismissals, overturned_tags
+from bot.history.rates import ReviewerRates, compute_reviewer_rates, item_outcomes_in_window
 from bot.pull_request.effects import StoreDocument
-from bot.pull_request.model import ItemOutcome, PullRequest
+from bot.pull_request.model import FindingStatus, ItemOutcome, PullRequest
 from bot.store.codec import column_text, decode, encode
 from bot.store.database import Transaction, insert_into, to_datetime
 from bot.store.repositories import find_repository, has_left
@@ -49,12 +37,13 @@ MAX_DOCUMENTS_KEPT = 20
 _read = msgspec.json.Decoder(HistoryRecord).decode
 
 
-def save_history(transaction: Transaction, lane: str, pull_request: PullRequest) -> None:
+def save_history(
+    transaction: Transaction, lane: str, pull_request: PullRequest, forgotten: Mapping[int, datetime]
+) -> None:
     """Save the rows that history and weekly summaries read, in the pull request's own transaction."""
     if not pull_request.verdicts and not pull_request.merged:
         return  # it counts nowhere yet
-    record = history_record(pull_request)
-    forgotten = load_forgotten(transaction, pull_request.repository.id)
+    record = build_history_record(pull_request)
     for account_id, until in forgotten.items():
         record = anonymize(record, account_id, until)
     repository = pull_request.repository
@@ -77,25 +66,22 @@ def save_history(transaction: Transaction, lane: str, pull_request: PullRequest)
     _save_rulings(transaction, lane, pull_request, forgotten)
 
 
-def history_record(pull_request: PullRequest) -> HistoryRecord:
-    """Build the record of a pull request, with dismissals applied."""
-    record = build_history_record(apply_dismissals(pull_request), overturned_tags(pull_request))
-    return replace(
-        record, followed=followed_item_urls(pull_request), stated=compute_review_stats(pull_request)
-    )
-
-
 def save_document(transaction: Transaction, lane: str, document: StoreDocument) -> None:
     """Save a document of a pull request, and delete all but the newest."""
     values = {"id": document.id, "lane": lane, "at": document.at.timestamp(), "body": document.body}
     _put(transaction, document_table, values)
-    newest = (
-        select(document_table.c.id).where(document_table.c.lane == lane).order_by(document_table.c.at.desc())
-    )
-    kept = transaction.execute(newest.limit(MAX_DOCUMENTS_KEPT)).scalars().all()
-    transaction.execute(
-        delete(document_table).where(document_table.c.lane == lane, document_table.c.id.not_in(kept))
-    )
+    transaction.execute(_DELETE_OLD_DOCUMENTS, {"of": lane})
+
+
+_NEWEST_DOCUMENTS = (
+    select(document_table.c.id)
+    .where(document_table.c.lane == bindparam("of"))
+    .order_by(document_table.c.at.desc())
+    .limit(literal(MAX_DOCUMENTS_KEPT))
+)
+_DELETE_OLD_DOCUMENTS = delete(document_table).where(
+    document_table.c.lane == bindparam("of"), document_table.c.id.not_in(_NEWEST_DOCUMENTS)
+)
 
 
 def load_records(
@@ -189,11 +175,12 @@ def load_documents(transaction: Transaction, lane: str) -> tuple[Any, ...]:
 
 
 def decode_history(text: str) -> HistoryRecord:
-    """Decode a stored record."""
+    """Decode a stored record; one of an earlier version gets its findings by a replay of its verdicts."""
     try:
-        return _read(text)
+        record = _read(text)
     except msgspec.DecodeError:  # half of a surrogate pair in a path
-        return decode(text, HistoryRecord)
+        record = decode(text, HistoryRecord)
+    return replay_record(record)
 
 
 def _save_fixes(transaction: Transaction, repository_id: int, record: HistoryRecord) -> None:
@@ -289,15 +276,15 @@ UncountedVerdictKey = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class FollowedItem:
-    """One item of feedback, its reviewer and author, and whether it was followed."""
+class FindingLabels:
+    """What a finding is counted by: where it was reported, by whom and to whom, and what became of it."""
 
     repository: str
     author: str
     reviewer: str
     tag: str
     placed: bool
-    followed: bool
+    status: FindingStatus
 
 
 def _load_active(transaction: Transaction, since: datetime) -> Iterator[tuple[str, str, HistoryRecord]]:
@@ -310,12 +297,11 @@ def _load_active(transaction: Transaction, since: datetime) -> Iterator[tuple[st
     return ((row.folded, row.login, decode_history(row.record)) for row in rows)
 
 
-def count_broken_gates(transaction: Transaction, since: datetime) -> Counter[BrokenGateKey]:
-    """Count the pull requests in which each tag was named since then, a tag once a pull request."""
+def count_broken_gates(transaction: Transaction, window: TimeWindow) -> Counter[BrokenGateKey]:
+    """Count the pull requests in which each tag was reported in the window, a tag once a pull request."""
     counts: Counter[BrokenGateKey] = Counter()
-    for repository, author, record in _load_active(transaction, since):
-        verdicts = [verdict for verdict in record.verdicts if verdict.counted and verdict.at >= since]
-        tags = {item.tag for verdict in verdicts for item in verdict.items if item.tag}
+    for repository, author, record in _load_active(transaction, window.start):
+        tags = {finding.tag for finding in record.findings if finding.tag and finding.last_report(window)}
         counts.update((repository, author, tag) for tag in tags)
     return counts
 
@@ -339,20 +325,24 @@ def count_uncounted_verdicts(transaction: Transaction, since: datetime) -> Count
     )
 
 
-def count_followed_items(transaction: Transaction, window: TimeWindow) -> Counter[FollowedItem]:
-    """Count the items named in the window, followed or not, of those whose outcome is known."""
-    return Counter(
-        FollowedItem(
-            repository,
-            author,
-            fate.verdict.validator.name,
-            fate.item.tag or "",
-            fate.item.place is not None,
-            fate.followed,
+def count_findings(transaction: Transaction, window: TimeWindow) -> Counter[FindingLabels]:
+    """Count the findings reported in the window by what became of them."""
+    counts: Counter[FindingLabels] = Counter()
+    for repository, author, record in _load_active(transaction, window.start):
+        names = {verdict.validator.key: verdict.validator.name for verdict in record.verdicts}
+        counts.update(
+            FindingLabels(
+                repository,
+                author,
+                names.get(finding.validator, ""),
+                finding.tag or "",
+                finding.path is not None,
+                finding.status,
+            )
+            for finding in record.findings
+            if finding.last_report(window)
         )
-        for repository, author, record in _load_active(transaction, window.start)
-        for fate in item_fates(record, window)
-    )
+    return counts
 
 
 def load_item_outcomes(transaction: Transaction, window: TimeWindow) -> tuple[ItemOutcome, ...]:

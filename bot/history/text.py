@@ -8,8 +8,16 @@ from datetime import datetime, timedelta
 
 from bot.gates.model import Gates, gate_display_name, gate_name_with_tag
 from bot.history.outcomes import TagFix
-from bot.history.patterns import UNKNOWN_FIX, AuthorHistory, TagOccurrence, Tally, Trend, format_points_change
-from bot.history.rates import follow_rates, overall_follow_rate
+from bot.history.patterns import (
+    UNKNOWN_FIX,
+    AuthorHistory,
+    TagOccurrence,
+    Tally,
+    Trend,
+    UntaggedShare,
+    format_points_change,
+)
+from bot.history.rates import overall_follow_rate
 from bot.markdown.escape import code_span, escape_mentions, render_marker, table_cell
 from bot.markdown.format import (
     first_sentence,
@@ -23,7 +31,6 @@ from bot.markdown.format import (
     to_percent,
 )
 from bot.markdown.links import GitHubLinks, format_login
-from bot.pull_request.model import GroupBy
 from bot.values import Repository
 
 MAX_HISTORY_ROWS = 10
@@ -192,6 +199,7 @@ def _render_all_gates(history: AuthorHistory, context: HistoryContext) -> list[s
         f"{_tally(history)} {_first_pass(history.patterns.tally)}",
         _start(history, context.gates),
         _gates_table(history, context),
+        format_untagged(history.untagged, context.gates),
         _weeks(history),
     ]
 
@@ -199,7 +207,7 @@ def _render_all_gates(history: AuthorHistory, context: HistoryContext) -> list[s
 def _nothing(history: AuthorHistory) -> str:
     before = history.before
     then = f" In the {format_span(history)} before: {_counts(before)}." if before.total else ""
-    return f"No pull request was judged or merged in this time.{then}"
+    return f"No pull request was reviewed or merged in this time.{then}"
 
 
 def _tally(history: AuthorHistory) -> str:
@@ -278,24 +286,35 @@ def _weeks(history: AuthorHistory) -> str:
         for week in history.weeks
         for monday in (week.monday.astimezone(history.query.zone),)
     )
-    return f"Rejected of judged, by week: {' · '.join(weeks)}"
+    return f"Rejected / reviewed, per week: {' · '.join(weeks)}"
+
+
+def format_untagged(untagged: UntaggedShare, gates: Gates) -> str:
+    """Say how many findings had no tag, and which gates they look like; nothing where all had one."""
+    count = untagged.count
+    if not count.part:
+        return ""
+    names = dict.fromkeys(gate_display_name(tag, gates) for tag in untagged.looks_like)
+    likely = f"; most look like {', '.join(names)}" if names else ""
+    return f"{count.part} of {format_count(count.whole, 'finding')} had no tag{likely}."
 
 
 def _followed(history: AuthorHistory) -> str:
-    """Say how much of the feedback was followed; nothing where no next iteration has shown it."""
-    overall = overall_follow_rate(history.observed)
-    if overall is None:
+    """Say what became of the findings; nothing where no next iteration has shown it."""
+    rate, followed = overall_follow_rate(history.observed), history.followed
+    if rate is None:
         return ""
-    groups = sorted(follow_rates(history.observed, GroupBy.PLACE), key=lambda rate: rate.key)
-    by_location = ", ".join(f"{rate.followed} of {rate.items} {rate.key}" for rate in groups)
-    verb = "was" if overall.followed == 1 else "were"
-    items = format_count(overall.items, "item")
-    text = f"Of {items} of feedback, {overall.followed} {verb} followed: {by_location}."
-    if not overall.measured:
-        return text
-    return (
-        f"{text} Quality rose after {overall.improved} of the {overall.measured} whose next score is known."
+    shares = ((followed.with_location, "with a location"), (followed.without_location, "without one"))
+    fixed = ", ".join(f"{ratio.part} of {ratio.whole} {where}" for ratio, where in shares if ratio.whole)
+    closed = ((followed.withdrawn, "withdrawn"), (followed.dismissed, "dismissed"))
+    uncounted = ", ".join(f"{count} {status}" for count, status in closed if count)
+    rose = f"{rate.improved} of the {rate.measured} whose next score is known"
+    sentences = (
+        f"Findings fixed: {fixed}." if fixed else "",
+        f"Not counted: {uncounted}." if uncounted else "",
+        f"Quality rose after {rose}." if rate.measured else "",
     )
+    return " ".join(filter(None, sentences))
 
 
 def _footer(history: AuthorHistory, context: HistoryContext) -> str:
@@ -306,14 +325,14 @@ def _footer(history: AuthorHistory, context: HistoryContext) -> str:
     tag = history.query.tag or next(iter(history.patterns.issue_breakdown), None)
     now = history.patterns.period_hours
     other = _other_period(history)
-    parts = [f"Other period: {code_span(f'{command} {format_period_argument(other)}')}"] if other else []
+    parts = [f"Other periods: {code_span(f'{command} {format_period_argument(other)}')}"] if other else []
     if history.query.tag:
         parts.append(f"all gates: {code_span(f'{command} {format_period_argument(now)}')}")
     elif tag:
         parts.append(f"one gate: {code_span(f'{command} {tag}')}")
     if tag:
-        parts.append(f"all of a gate: {code_span(f'/feedback-explain {tag}')}")
-    parts.append("what is stored about you: `/feedback-export`, `/feedback-forget`")
+        parts.append(f"about a gate: {code_span(f'/feedback-explain {tag}')}")
+    parts.append("your data: `/feedback-export`, `/feedback-forget`")
     line = " · ".join(parts)
     return f"<sub>{line[0].upper()}{line[1:]}</sub>"
 

@@ -157,7 +157,7 @@ class CheckBackfill:
         await reserve_rate_limit(due.repository, self.github, self.clock)
         rules = await self.rule_book.rules(due.repository, due.since)
         await self._wait_for_config(due)
-        if not rules.check.enabled or due.step >= MAX_STEPS:
+        if not rules.check.is_on_every_head or due.step >= MAX_STEPS:
             return
         if due.head.startswith(INSTALL_PREFIX):
             # An installation's events name no default branch.
@@ -235,7 +235,7 @@ class PastProcessor:
         # What is to be said, the events of today will say: until then nothing counts as shown.
         rules = replace(rules, comment=replace(rules.comment, enabled=False))
         events = [event for event, _ in received]
-        facts = await fetch_reviews(pull_request, events, self.github, moment.now)
+        facts = await fetch_reviews(pull_request, events, rules, self.github, moment.now)
         pull_request = add_past_revisions(pull_request, facts.reviews or (), fresh=stored is None)
         pull_request = merge_verdicts(pull_request, facts, rules, moment.now)
         if pull_request.open and (revisions := unread_revisions(pull_request)):

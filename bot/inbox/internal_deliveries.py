@@ -38,6 +38,7 @@ from bot.pull_request.events import (
     ValidationEvent,
     WeekDueEvent,
 )
+from bot.pull_request.model import PullRequest
 from bot.store.model import Delivery
 from bot.store.store import Store
 from bot.values import GHOST, Account, Location, Repository
@@ -295,7 +296,29 @@ def check_backfill_delivery(due: CheckBackfillStep, snapshot: PullRequestSnapsho
     return _internal_delivery(identity, lane, HEAD, payload, now)
 
 
-def _pull_request_payload(snapshot: PullRequestSnapshot) -> dict[str, Any]:
+def refresh_delivery(pull_request: PullRequest, identity: str, now: datetime) -> Delivery:
+    """The delivery that has the comment of a pull request brought up to date, without any news."""
+    payload = {
+        **repository_payload(pull_request.repository),
+        "pull_request": _pull_request_payload(pull_request),
+        "since": pull_request.created_at.isoformat(),
+    }
+    lane = f"pr:{pull_request.repository.id}:{pull_request.number}"
+    return _internal_delivery(f"{identity}:{pull_request.number}", lane, HEAD, payload, now)
+
+
+def revisit_delivery(pull_request: PullRequest, at: datetime, now: datetime) -> Delivery:
+    """The delivery that has a comment refreshed at that time; it waits in a lane of its own, once a head."""
+    payload = {
+        **repository_payload(pull_request.repository),
+        "pull_request": _pull_request_payload(pull_request),
+        "since": at.isoformat(),
+    }
+    lane = f"revisit:{pull_request.repository.id}:{pull_request.number}"
+    return _internal_delivery(f"{lane}:{pull_request.head}", lane, HEAD, payload, now)
+
+
+def _pull_request_payload(snapshot: PullRequestSnapshot | PullRequest) -> dict[str, Any]:
     return {
         "number": snapshot.number,
         "user": _account(snapshot.author),

@@ -96,7 +96,8 @@ def _pull_request(action: str, payload: JsonObject) -> Event | IgnoredEvent:
     if action in _LABEL_ACTIONS:
         return payloads.parse_label(action, payload)
     fork = get_path(payload, "pull_request.head.repo.id") != get_path(payload, "repository.id")
-    return PullRequestEvent(action, payloads.parse_payload_pull_request(payload), fork)
+    requested = payloads.parse_account(payload, "requested_reviewer") if action in _REQUEST_ACTIONS else None
+    return PullRequestEvent(action, payloads.parse_payload_pull_request(payload), fork, requested)
 
 
 def _review(action: str, payload: JsonObject) -> Event | IgnoredEvent:
@@ -112,9 +113,15 @@ def _inline_comment(action: str, payload: JsonObject) -> Event | IgnoredEvent:
 
 
 def _thread(action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    urls = (get_text(comment, "html_url") for comment in _items(payload, "thread.comments"))
+    comments = _items(payload, "thread.comments")
+    urls = (get_text(comment, "html_url") for comment in comments)
     return ReviewThreadEvent(
-        action, payloads.parse_payload_pull_request(payload), tuple(url for url in urls if url)
+        action,
+        payloads.parse_payload_pull_request(payload),
+        tuple(url for url in urls if url),
+        comment_id=require_id(comments[0], "id") if comments else 0,
+        sender=payloads.parse_account(payload, "sender"),
+        at=get_time(payload, "updated_at"),
     )
 
 
@@ -144,6 +151,7 @@ _PULL_REQUEST_ACTIONS = frozenset(
 )
 _ANY: frozenset[str] = frozenset()  # a push and a status have no action
 _LABEL_ACTIONS = frozenset({"labeled", "unlabeled"})
+_REQUEST_ACTIONS = frozenset({"review_requested"})
 _REVIEW_ACTIONS = frozenset({"submitted", "edited", "dismissed"})
 _COMMENT_ACTIONS = frozenset({"created", "edited", "deleted"})
 
@@ -151,9 +159,9 @@ _REPOSITORY_ACTIONS = frozenset({"renamed", "transferred", "privatized", "public
 
 _EventParser = Callable[[str, JsonObject], Event | IgnoredEvent]
 _PARSERS: Mapping[str, tuple[_EventParser, frozenset[str]]] = {
-    "check_run": (payloads.parse_check_run, frozenset({"completed"})),
+    "check_run": (payloads.parse_check_run, frozenset({"created", "completed"})),
     "issue_comment": (_comment, _COMMENT_ACTIONS),
-    "pull_request": (_pull_request, _PULL_REQUEST_ACTIONS | _LABEL_ACTIONS),
+    "pull_request": (_pull_request, _PULL_REQUEST_ACTIONS | _LABEL_ACTIONS | _REQUEST_ACTIONS),
     "pull_request_review": (_review, _REVIEW_ACTIONS),
     "pull_request_review_comment": (_inline_comment, _COMMENT_ACTIONS),
     "pull_request_review_thread": (_thread, frozenset({"resolved", "unresolved"})),

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
+from bot.history.forget import find_open_about
 from bot.inbox.backfill import BACKFILL_PREFIX, Backfill, CheckBackfill, PastProcessor
+from bot.inbox.internal_deliveries import refresh_delivery, revisit_delivery
 from bot.inbox.maintenance import CommitProcessor, MaintenanceProcessor
 from bot.inbox.ownership import parse_for_owner, resolve_installation
-from bot.inbox.sender import Sender
+from bot.inbox.retry import RetryLater
+from bot.inbox.sender import Sender, posts_new_comment
 from bot.markdown.links import LinkContext
-from bot.pull_request.events import Event, IgnoredEvent
+from bot.pull_request.effects import ForgetPerson
+from bot.pull_request.events import CheckBackfillEvent, Event, IgnoredEvent
 from bot.pull_request.model import PullRequest
 from bot.store.model import Delivery, LaneClaim, RepositoryOwnership, RowState, TurnResult
 from bot.store.pull_requests import load_pull_request
 from bot.store.store import Store
-from bot.turn.run import TurnRunner
+from bot.turn.run import NO_CHANGE, TurnRunner
 from bot.turn.store import apply_turn
 
 logger = logging.getLogger("pipeline.feedback")
@@ -52,9 +57,43 @@ class LaneProcessor:
             batch = _Batch.parse(past or claim.deliveries, claim.ownership)
             result = await self._run_turn(claim, stored, batch, is_past=bool(past))
             result = replace(result, done=batch.done, parked=batch.unreadable)
-            owed = await apply_turn(self.store, claim, result)
+            named = await self._find_named(result)
             stored = result.pull_request or stored
+            is_post = partial(posts_new_comment, sticky=stored.sticky if stored else None)
+            owed = await apply_turn(self.store, claim, result, is_post)
+            await self._refresh(named)
+            if result.revisit_at and result.pull_request:
+                later = revisit_delivery(result.pull_request, result.revisit_at, self.clock())
+                await self.store.accept(later)
         await sender.send(claim, owed, stored.sticky if stored else None)
+
+    async def _find_named(self, result: TurnResult) -> dict[str, str]:
+        """Find the open pull requests whose comments name a person to be forgotten, each with the command."""
+        return {
+            lane: f"forget:{command.key}"
+            for command in result.store_commands
+            if isinstance(command, ForgetPerson)
+            for lane in await self.store.read(find_open_about, command)
+        }
+
+    async def _refresh(self, named: Mapping[str, str]) -> None:
+        """Have these comments edited: the thread agrees with the store about who is forgotten."""
+        for lane, identity in named.items():
+            if pull_request := await self.store.read(load_pull_request, lane):
+                await self.store.accept(refresh_delivery(pull_request, identity, self.clock()))
+
+    async def _revisit(self, events: Sequence[Event]) -> TurnResult:
+        """Have a comment refreshed once the time has come; raises `RetryLater` before."""
+        for event in events:
+            if not isinstance(event, CheckBackfillEvent):
+                continue
+            if (early := (event.since - self.clock()).total_seconds()) > 0:
+                raise RetryLater(early)
+            snapshot = event.pull_request
+            lane = f"pr:{snapshot.repository.id}:{snapshot.number}"
+            if stored := await self.store.read(load_pull_request, lane):
+                await self.store.accept(refresh_delivery(stored, f"revisit:{stored.head}", self.clock()))
+        return NO_CHANGE
 
     async def _run_turn(
         self, claim: LaneClaim, stored: PullRequest | None, batch: _Batch, *, is_past: bool
@@ -71,6 +110,8 @@ class LaneProcessor:
                     self.store, self.github, self.rule_book, self.site, self.clock, check_backfill
                 )
                 return await maintenance.process(claim, batch.events)
+            case "revisit":
+                return await self._revisit(batch.events)
             case _ if is_past:
                 past = PastProcessor(self.github, self.rule_book, self.clock)
                 return await past.process(stored, batch.received)

@@ -28,6 +28,7 @@ from bot.pull_request.effects import (
     AddReaction,
     Announce,
     CancelWrite,
+    CloseAnnouncement,
     Effect,
     MinimiseReply,
     PostReply,
@@ -167,7 +168,9 @@ class Sender:
     ) -> StickyComment | None:
         """Send the rows; returns the sticky comment as it is afterwards."""
         postponed: GitHubUnavailable | None = None
-        stored = await self.store.read(load_blocks, claim.installation_id) if rows else ()
+        # Where anything was blocked, nothing is started.
+        is_clear = not rows or rows[0].state is RowState.STARTED
+        stored = () if is_clear else await self.store.read(load_blocks, claim.installation_id)
         blocks = PermissionBlocks.of(claim, stored)
         for row in rows:
             if block := blocks.block_for_row(row):
@@ -254,15 +257,15 @@ class Sender:
         self, claim: LaneClaim, row: OutboxRow, sticky: StickyComment | None
     ) -> StickyComment | None:
         effect = row.effect
-        await self._spend_budget(claim, effect)
+        await self._spend_budget(claim, row)
         match effect:
             case ShowComment():
                 return await self._show_comment(claim, row, effect, sticky)
             case RetireComment():
                 await self._retire(effect)
-                await self.store.write_claimed(claim, mark_sent, row)
+                await self.store.note_claimed(claim, mark_sent, row)
             case CancelWrite():
-                await self.store.write_claimed(claim, mark_sent, row)
+                await self.store.note_claimed(claim, mark_sent, row)
             case AddReaction() | PostReply() | MinimiseReply():
                 await self._send_reply(claim, row, effect)
             case ShowWeeklyIssue() | PostWeekComment():
@@ -277,16 +280,16 @@ class Sender:
                 )
             case ShowLabel():
                 await LabelWriter(self.store, self.github).write(claim, row, effect)
-            case Announce():
+            case Announce() | CloseAnnouncement():
                 await AnnouncementWriter(self.store, self.github, self.clock).write(claim, row, effect)
             case _:
                 assert_never(effect)
         return sticky
 
-    async def _spend_budget(self, claim: LaneClaim, effect: Effect) -> None:
+    async def _spend_budget(self, claim: LaneClaim, row: OutboxRow) -> None:
         """Raise `RetryLater` if the installation's writes per minute are used up; rejections go first."""
-        priority = _priority(effect)
-        if priority is None:
+        priority = _priority(row.effect)
+        if priority is None or row.state is RowState.STARTED:
             return
         if wait := await self.store.write(spend_write, claim.installation_id, priority):
             raise RetryLater(wait)
@@ -331,18 +334,19 @@ class Sender:
                     effect.repository, effect.number, live.comment_id, live.node_id, successor_url=posted.url
                 ),
             )
-        await self.store.write_claimed(claim, mark_sent, row, new_sticky, then)
+        await self.store.note_claimed(claim, mark_sent, row, new_sticky, then)
         return new_sticky
 
     async def _post(self, claim: LaneClaim, row: OutboxRow, effect: ShowComment) -> PostedComment:
         if row.state is RowState.SENDING and (posted := await self._find_posted(row, effect)):
             return posted
-        sending = await self.store.write_claimed(claim, mark_sending, row)
+        if row.state is not RowState.STARTED:
+            row = await self.store.write_claimed(claim, mark_sending, row)
         try:
             return await self.github.create_comment(effect.repository, effect.number, effect.body)
         except RateLimited:
             # Certainly not written: nothing has to be looked up.
-            await self.store.write_claimed(claim, mark_ready, sending)
+            await self.store.write_claimed(claim, mark_ready, row)
             raise
 
     async def _find_posted(self, row: OutboxRow, effect: ShowComment) -> PostedComment | None:
@@ -359,10 +363,10 @@ class Sender:
             if claim.attempt < DELETED_AFTER:
                 raise GitHubUnavailable(str(error)) from error
             deleted = replace(live, deleted_at=self.clock())
-            await self.store.write_claimed(claim, mark_sent, row, deleted)
+            await self.store.note_claimed(claim, mark_sent, row, deleted)
             return deleted
         new_sticky = _posted_sticky(effect, posted, self.clock())
-        await self.store.write_claimed(claim, mark_sent, row, new_sticky)
+        await self.store.note_claimed(claim, mark_sent, row, new_sticky)
         return new_sticky
 
     async def _retire(self, effect: RetireComment) -> None:
@@ -373,6 +377,13 @@ class Sender:
             await self.github.minimise(effect.repository, effect.node_id)
         except NotFound:
             return  # somebody deleted it: it is out of the way
+
+
+def posts_new_comment(effect: Effect, sticky: StickyComment | None) -> bool:
+    """Whether a write posts a comment, so that it is certain before anything is read from GitHub."""
+    if not isinstance(effect, ShowComment) or (sticky is None and effect.adopts):
+        return False
+    return effect.anew or sticky is None or sticky.deleted_at is not None
 
 
 def _is_lasting(error: Forbidden | ValidationFailed) -> bool:
@@ -404,7 +415,7 @@ def _priority(effect: Effect) -> int | None:
             return None
         case ShowComment() | RetireComment() | ShowCheckRun():
             return 0
-        case PostReply() | Announce() | PostSuggestions() | ShowLabel():
+        case PostReply() | Announce() | CloseAnnouncement() | PostSuggestions() | ShowLabel():
             return 1
         case ShowWeeklyIssue() | PostWeekComment():
             return 2

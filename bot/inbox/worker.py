@@ -34,7 +34,9 @@ class Worker:
     store: Store
     handler: LaneHandler
     clock: Callable[[], datetime]
-    concurrency: int = 8
+    concurrency: int = 16
+    """Lanes at a time. A turn mostly waits for GitHub: with answers after 0.1 s, a burst of 60 reviews takes
+    3.1 s with 8 lanes, 2.0 s with 16 and 1.9 s with 24."""
     heartbeat: Heartbeat = field(default_factory=Heartbeat)
     is_registered: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the store has recorded a first heartbeat."""

@@ -20,6 +20,7 @@ from bot.pull_request.effects import (
     LABEL_STYLES,
     AddReaction,
     Announce,
+    CloseAnnouncement,
     MinimiseReply,
     PostReply,
     PostSuggestions,
@@ -42,18 +43,31 @@ from bot.weekly.text import WEEKLY_MARKER
 
 @dataclass(frozen=True, slots=True)
 class AnnouncementWriter:
-    """Posts comments that are written once and never edited."""
+    """Posts comments that are written once, and closes them when the pull request is closed."""
 
     store: Store
     github: GitHub
     clock: Callable[[], datetime]
 
-    async def write(self, claim: LaneClaim, row: OutboxRow, effect: Announce) -> None:
-        """Post the comment, unless an attempt whose answer was lost has posted it."""
-        if row.state is not RowState.SENDING or not await self._find_posted(row, effect):
+    async def write(self, claim: LaneClaim, row: OutboxRow, effect: Announce | CloseAnnouncement) -> None:
+        """Post or close the comment."""
+        if isinstance(effect, CloseAnnouncement):
+            await self._close(effect)
+        # Not if an attempt whose answer was lost has posted it.
+        elif row.state is not RowState.SENDING or not await self._find_posted(row, effect):
             await self.store.write_claimed(claim, mark_sending, row)
             await self.github.create_comment(effect.repository, effect.number, effect.body)
-        await self.store.write_claimed(claim, mark_sent, row)
+        await self.store.note_claimed(claim, mark_sent, row)
+
+    async def _close(self, effect: CloseAnnouncement) -> None:
+        """Reduce it to one line; nothing where it was never posted, closed before, or deleted."""
+        opening = f"<!-- {effect.kind}: "
+        posted = await self.github.find_text(
+            effect.repository, effect.number, opening, effect.since - LOOKUP_MARGIN
+        )
+        if posted:
+            with contextlib.suppress(NotFound):
+                await self.github.edit_comment(effect.repository, posted.id, effect.body)
 
     async def _find_posted(self, row: OutboxRow, effect: Announce) -> PostedComment | None:
         since = lookup_time(row, self.clock()) - LOOKUP_MARGIN
@@ -88,21 +102,21 @@ class CheckRunWriter:
         else:
             await self.store.write_claimed(claim, mark_sending, row)
             await self._create(effect.repository, text, link)
-        await self.store.write_claimed(claim, mark_sent, row)
+        await self.store.note_claimed(claim, mark_sent, row)
 
     async def write_suggestions(self, claim: LaneClaim, row: OutboxRow, effect: PostSuggestions) -> None:
         """Post one review with the suggestions; again without the lines that GitHub rejects."""
         if row.state is RowState.SENDING:
             lookup_time(row, self.clock())
             if await self._has_suggested(effect):
-                await self.store.write_claimed(claim, mark_sent, row)
+                await self.store.note_claimed(claim, mark_sent, row)
                 return
         await self.store.write_claimed(claim, mark_sending, row)
         try:
             await self._review(effect)
         except ValidationFailed:
             await self._drop_unknown_lines(effect)
-        await self.store.write_claimed(claim, mark_sent, row)
+        await self.store.note_claimed(claim, mark_sent, row)
 
     async def _create(self, repository: Repository, text: CheckRunText, link: str) -> None:
         try:
@@ -157,7 +171,7 @@ class LabelWriter:
             if label not in effect.labels and label in present:
                 with contextlib.suppress(NotFound):  # somebody was quicker
                     await self.github.remove_label(repository, number, label)
-        await self.store.write_claimed(claim, mark_sent, row)
+        await self.store.note_claimed(claim, mark_sent, row)
 
 
 REPLY_MARKER = "ANSWER"
@@ -179,7 +193,7 @@ class ReplyWriter:
         except (NotFound, Forbidden, ValidationFailed) as error:
             if isinstance(error, Forbidden) and error.permission:
                 raise  # all reactions are blocked, not this one alone
-        await self.store.write_claimed(claim, mark_sent, row)
+        await self.store.note_claimed(claim, mark_sent, row)
 
     async def write_reply(self, claim: LaneClaim, row: OutboxRow, effect: PostReply) -> None:
         """Post the reply, unless a lost attempt has; then minimise the replies that it supersedes."""
@@ -188,13 +202,13 @@ class ReplyWriter:
             await self.store.write_claimed(claim, mark_sending, row)
             posted = await self._post(effect)
         older = await self._superseded(claim, effect)
-        await self.store.write_claimed(claim, mark_replied, row, posted, older)
+        await self.store.note_claimed(claim, mark_replied, row, posted, older)
 
     async def minimise(self, claim: LaneClaim, row: OutboxRow, effect: MinimiseReply) -> None:
         """Minimise a reply, unless somebody deleted it."""
         with contextlib.suppress(NotFound):
             await self.github.minimise(effect.repository, effect.node_id)
-        await self.store.write_claimed(claim, mark_sent, row)
+        await self.store.note_claimed(claim, mark_sent, row)
 
     async def _post(self, effect: PostReply) -> PostedComment:
         body = f"{effect.body.rstrip()}\n\n{reply_marker(effect.key)}\n"
@@ -255,7 +269,7 @@ class WeeklyIssueWriter:
         then: tuple[PostWeekComment, ...] = ()
         if issue.open and effect.comment:
             then = (PostWeekComment(effect.repository, issue.number, effect.week, effect.comment),)
-        await self.store.write_claimed(claim, mark_week_posted, row, effect.repository.id, issue.number, then)
+        await self.store.note_claimed(claim, mark_week_posted, row, effect.repository.id, issue.number, then)
 
     async def write_week_comment(self, claim: LaneClaim, row: OutboxRow, effect: PostWeekComment) -> None:
         """Post the week's comment once, even if an earlier attempt's answer was lost."""
@@ -264,11 +278,11 @@ class WeeklyIssueWriter:
             first_line = effect.body.partition("\n")[0]
             since = self.clock() - _LOOKUP_PERIOD
             if await self.github.find_text(effect.repository, effect.number, first_line, since):
-                await self.store.write_claimed(claim, mark_sent, row)
+                await self.store.note_claimed(claim, mark_sent, row)
                 return
         await self.store.write_claimed(claim, mark_sending, row)
         await self.github.create_comment(effect.repository, effect.number, effect.body)
-        await self.store.write_claimed(claim, mark_sent, row)
+        await self.store.note_claimed(claim, mark_sent, row)
 
     async def _find_issue(self, effect: ShowWeeklyIssue) -> FoundIssue | None:
         """Find the issue by the stored number, then by label, creator and marker."""

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
+from bot.findings.entries import group_entries
+from bot.findings.ledger import build_ledgers, standing_verdicts, verdict_order
+from bot.findings.model import Finding, Ledger
 from bot.gates.config import EscalationRules
-from bot.pull_request.model import Item, OverturnedTag, PullRequest, Ruling, RulingAction, Stance, Verdict
+from bot.pull_request.model import (
+    FindingStatus,
+    Item,
+    OverturnedTag,
+    PullRequest,
+    Ruling,
+    RulingAction,
+    Stance,
+    Verdict,
+)
 
 
 class IterationOutcome(StrEnum):
@@ -36,6 +49,9 @@ class Iteration:
     head: str
     reviewed_at: datetime
     standing: tuple[Verdict, ...]
+    """Each with the open findings of its validator as its items."""
+    ledger: Ledger = field(default_factory=Ledger)
+    """All findings at its end."""
 
     @property
     def rejecting(self) -> tuple[Verdict, ...]:
@@ -50,7 +66,7 @@ class Iteration:
     @property
     def open_items(self) -> tuple[Item, ...]:
         """The items of the rejecting verdicts, the oldest verdict first."""
-        return open_items(self.standing)
+        return tuple(item for verdict in self.rejecting for item in verdict.items)
 
     @property
     def is_rejected_without_items(self) -> bool:
@@ -75,6 +91,9 @@ class GateChanges:
     fixed: tuple[str, ...] = ()
     still_open: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
+    regressed: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
+    dismissed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,64 +113,45 @@ class Situation:
     """Some open item has an auto-fixable gate or a suggestion."""
 
 
-def standing_verdicts(
-    verdicts: Sequence[Verdict], at: datetime | None = None, head: str | None = None
-) -> tuple[Verdict, ...]:
-    """Return each validator's newest counted verdict at that time, oldest first, without lifted ones.
-
-    An older verdict does not come back when the newest is lifted. With `head`, a check's result on that
-    revision is not replaced by one that came in late for another.
-    """
-    newest: dict[str, Verdict] = {}
-    for verdict in _counted_verdicts(verdicts):
-        if at is not None and verdict.at > at:
-            continue
-        earlier = newest.get(verdict.validator.key)
-        if earlier is None or not _is_late_check(verdict, earlier, head):
-            newest[verdict.validator.key] = verdict
-    return sort_verdicts(verdict for verdict in newest.values() if not _is_lifted(verdict, at))
-
-
-def open_items(verdicts: Sequence[Verdict]) -> tuple[Item, ...]:
-    """Return the items of the rejecting verdicts."""
-    return tuple(item for verdict in verdicts if verdict.stance is Stance.REJECTS for item in verdict.items)
-
-
 def list_iterations(pull_request: PullRequest) -> tuple[Iteration, ...]:
     """Return the reviewed revisions in order of their first verdict, numbered from 1.
 
-    A revision keeps its number when the branch is forced back to it. Its state is what validators stated
-    about it, however late, and for those who did not, what they had said before the next iteration began;
-    a verdict that was lifted only after the next push still stood. For the current iteration it is what
-    stands now.
+    A past iteration is as it was when the next one began; what comes later changes nothing about it, not even
+    a push that brings its head back.
     """
-    reviewed = _reviewed_heads(pull_request)
-    current_head = _current_head(pull_request)
-    return tuple(
-        Iteration(
-            number,
-            head,
-            at,
-            standing_verdicts(pull_request.verdicts, head=head)
-            if head == current_head
-            else _state_at_end(pull_request, head, _iteration_end(pull_request, reviewed, number)),
-        )
-        for number, (head, at) in enumerate(reviewed, start=1)
-    )
+    return _replay_iterations(pull_request)[0]
 
 
 def current_iteration(
     pull_request: PullRequest, iterations: Sequence[Iteration] | None = None
 ) -> Iteration | None:
-    """Return the iteration that the pull request is in; None before the first verdict.
+    """Return the iteration that the pull request is in, as it stands now; None before the first verdict.
 
-    It is the one of the current head where that was reviewed (even after a force-push back to it, and even
-    where a verdict on an earlier head came in later); while the current head waits for its review, it is
-    the one that was reviewed last.
+    It is the one of the current head where that was reviewed (with the same number after a push that brings
+    the head back, and even where a verdict on an earlier head came in later); while the current head waits
+    for its review, it is the one that was reviewed last.
     """
     head = _current_head(pull_request)
-    iterations = list_iterations(pull_request) if iterations is None else iterations
-    return next((iteration for iteration in iterations if iteration.head == head), None)
+    if iterations and iterations[-1].head == head:
+        return iterations[-1]
+    iterations, present = _replay_iterations(pull_request)
+    number = next((iteration for iteration in iterations if iteration.head == head), None)
+    if number is None:
+        return None
+    return replace(number, standing=standing_verdicts(present), ledger=present)
+
+
+def _replay_iterations(pull_request: PullRequest) -> tuple[tuple[Iteration, ...], Ledger]:
+    reviewed = _reviewed_heads(pull_request)
+    ends: list[str | datetime] = [verdict.id for _, verdict in reviewed[1:]]
+    if reviewed and reviewed[-1][0] != _current_head(pull_request):
+        ends.append(_came_back_at(pull_request, reviewed[-1][1].at))
+    *past, present = build_ledgers(pull_request, ends)
+    ledgers = (*past, present)
+    return tuple(
+        Iteration(number, head, verdict.at, standing_verdicts(ledger), ledger)
+        for number, ((head, verdict), ledger) in enumerate(zip(reviewed, ledgers, strict=False), start=1)
+    ), present
 
 
 def previous_iteration(iterations: Sequence[Iteration], present: Iteration) -> Iteration | None:
@@ -160,25 +160,56 @@ def previous_iteration(iterations: Sequence[Iteration], present: Iteration) -> I
 
 
 def compare_iterations(before: Iteration | None, after: Iteration) -> GateChanges:
-    """Return which gates were fixed, stayed open, or are new."""
-    previous_keys = () if before is None else before.keys
+    """Return what became of the entries that were open, and which ones are new or came back."""
+    open_before = {} if before is None else group_entries(before.ledger.open)
+    open_now, closed = group_entries(after.ledger.open), group_entries(after.ledger.findings)
+    gone = {key: _statuses(closed[key]) for key in open_before if key not in open_now and key in closed}
+    came_back = [
+        key
+        for key, findings in open_now.items()
+        if FindingStatus.REGRESSED in _statuses(findings) and key not in open_before
+    ]
     return GateChanges(
-        fixed=tuple(key for key in previous_keys if key not in after.keys),
-        still_open=tuple(key for key in after.keys if key in previous_keys),
-        new=tuple(key for key in after.keys if key not in previous_keys),
+        fixed=tuple(key for key, statuses in gone.items() if FindingStatus.FIXED in statuses),
+        still_open=tuple(key for key in open_now if key in open_before),
+        new=tuple(key for key in open_now if key not in open_before and key not in came_back),
+        regressed=tuple(came_back),
+        withdrawn=tuple(key for key, statuses in gone.items() if statuses == {FindingStatus.WITHDRAWN}),
+        dismissed=tuple(
+            key
+            for key, statuses in gone.items()
+            if FindingStatus.DISMISSED in statuses and FindingStatus.FIXED not in statuses
+        ),
     )
 
 
-def repeated_tags(
+def count_closed(iteration: Iteration, since: datetime) -> Counter[FindingStatus]:
+    """Count the entries that were closed since then, by what they became: fixed before the others."""
+    order = (FindingStatus.FIXED, FindingStatus.DISMISSED, FindingStatus.WITHDRAWN)
+    closed = [f for f in iteration.ledger.findings if f.closed_at is not None and f.closed_at >= since]
+    statuses = [_statuses(findings) for findings in group_entries(closed).values()]
+    return Counter(next(status for status in order if status in found) for found in statuses)
+
+
+def _statuses(findings: Iterable[Finding]) -> set[FindingStatus]:
+    return {finding.status for finding in findings}
+
+
+def repeated_findings(
     iterations: Sequence[Iteration], blocking: Collection[str], rules: EscalationRules
-) -> tuple[str, ...]:
-    """Return the blocking tags that are open now, and were open often enough in the last iterations."""
+) -> tuple[Finding, ...]:
+    """Return the blocking findings that are open now, and were open often enough in the last iterations."""
     recent = iterations[-rules.window :]
     return tuple(
-        tag
-        for tag in (recent[-1].tags if recent else ())
-        if tag in blocking and sum(tag in iteration.tags for iteration in recent) >= rules.repeats
+        finding
+        for finding in (recent[-1].ledger.open if recent else ())
+        if finding.id in blocking
+        and sum(finding.number in _open_numbers(iteration) for iteration in recent) >= rules.repeats
     )
+
+
+def _open_numbers(iteration: Iteration) -> frozenset[int]:
+    return frozenset(finding.number for finding in iteration.ledger.open)
 
 
 def decide_outcome(situation: Situation) -> IterationOutcome:
@@ -200,36 +231,17 @@ def iteration_phase(number: int, maximum: int, *, closed: bool) -> Phase:
     return Phase.INITIAL if number == 1 else Phase.REFINEMENT
 
 
-def _counted_verdicts(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    return sort_verdicts(
-        verdict for verdict in verdicts if verdict.counted and verdict.stance is not Stance.SILENT
-    )
+def _reviewed_heads(pull_request: PullRequest) -> tuple[tuple[str, Verdict], ...]:
+    """Return each reviewed head with its first verdict."""
+    first: dict[str, Verdict] = {}
+    for verdict in _counted_verdicts(pull_request):
+        first.setdefault(_head_of(pull_request, verdict), verdict)
+    return tuple(first.items())
 
 
-def sort_verdicts(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """Return the verdicts, the earliest first."""
-    return tuple(sorted(verdicts, key=_sort_key))
-
-
-def _sort_key(verdict: Verdict) -> tuple[datetime, int, str]:
-    # GitHub's times have whole seconds; within one, the higher of two ids came later.
-    digits = verdict.id[len(verdict.id.rstrip("0123456789")) :]
-    return verdict.at, int(digits or 0), verdict.id
-
-
-def _is_late_check(verdict: Verdict, earlier: Verdict, head: str | None) -> bool:
-    return verdict.validator.check and head is not None and earlier.head == head != verdict.head
-
-
-def _is_lifted(verdict: Verdict, at: datetime | None) -> bool:
-    return verdict.lifted_at is not None and (at is None or verdict.lifted_at <= at)
-
-
-def _reviewed_heads(pull_request: PullRequest) -> tuple[tuple[str, datetime], ...]:
-    reviewed_at: dict[str, datetime] = {}
-    for verdict in _counted_verdicts(pull_request.verdicts):
-        reviewed_at.setdefault(_head_of(pull_request, verdict), verdict.at)
-    return tuple(reviewed_at.items())
+def _counted_verdicts(pull_request: PullRequest) -> tuple[Verdict, ...]:
+    counted = (v for v in pull_request.verdicts if v.counted and v.stance is not Stance.SILENT)
+    return tuple(sorted(counted, key=verdict_order))
 
 
 def _head_of(pull_request: PullRequest, verdict: Verdict) -> str:
@@ -237,82 +249,17 @@ def _head_of(pull_request: PullRequest, verdict: Verdict) -> str:
 
 
 def _current_head(pull_request: PullRequest) -> str | None:
-    heads = [_head_of(pull_request, verdict) for verdict in _counted_verdicts(pull_request.verdicts)]
+    heads = [_head_of(pull_request, verdict) for verdict in _counted_verdicts(pull_request)]
     if pull_request.head in heads:
         return pull_request.head
     return heads[-1] if heads else None
 
 
-def _iteration_end(
-    pull_request: PullRequest, reviewed: Sequence[tuple[str, datetime]], number: int
-) -> datetime:
-    """Return when a past iteration ended: at the next one, or at an earlier one that came back."""
-    if number < len(reviewed):
-        return reviewed[number][1]
-    last_began, current_head = reviewed[-1][1], _current_head(pull_request)
-    later_verdicts = (
-        verdict for verdict in _counted_verdicts(pull_request.verdicts) if verdict.at > last_began
-    )
-    returned_at = (
-        verdict.at for verdict in later_verdicts if _head_of(pull_request, verdict) == current_head
-    )
-    return next(returned_at, pull_request.updated_at)
-
-
-def _state_at_end(pull_request: PullRequest, head: str, end: datetime) -> tuple[Verdict, ...]:
-    """Return the standing verdicts at the end of a past iteration."""
-    latest: dict[str, Verdict] = {}
-    for verdict in _counted_verdicts(pull_request.verdicts):
-        earlier = latest.get(verdict.validator.key)
-        has_spoken = earlier is not None and _head_of(pull_request, earlier) == head
-        if _head_of(pull_request, verdict) == head or (verdict.at < end and not has_spoken):
-            latest[verdict.validator.key] = verdict
-    left_at = _left_at(pull_request, head, end)
-    return sort_verdicts(
-        verdict
-        for verdict in latest.values()
-        if not _is_lifted(verdict, left_at if verdict.at < left_at else None)
-    )
-
-
-def _left_at(pull_request: PullRequest, head: str, end: datetime) -> datetime:
-    """Return when the next revision was pushed, as far as known."""
-    arrived = next((revision.seen_at for revision in pull_request.revisions if revision.head == head), None)
-    if arrived is None:
-        return end
-    later = [revision.seen_at for revision in pull_request.revisions if revision.seen_at > arrived]
-    return min((end, *later))
-
-
-def iterations_after_rulings(pull_request: PullRequest) -> tuple[Iteration, ...]:
-    """Return the reviewed revisions without what was dismissed by then.
-
-    A dismissal is bound to the revision that was seen: it applies there and from then on, and leaves what
-    earlier iterations were found to be.
-    """
-    iterations = list_iterations(pull_request)
-    dismissals = _dismissals(pull_request)
-    current = current_iteration(pull_request, iterations)
-    return tuple(
-        _apply_to_iteration(
-            iteration,
-            [
-                ruling
-                for ruling in dismissals
-                if iteration == current or ruling.head == iteration.head or ruling.at < iteration.reviewed_at
-            ],
-        )
-        for iteration in iterations
-    )
-
-
-def apply_dismissals(pull_request: PullRequest) -> PullRequest:
-    """Lift verdicts whose items were all dismissed; their tags still count as failed, and overturned."""
-    dismissals = _dismissals(pull_request)
-    return replace(
-        pull_request,
-        verdicts=tuple(_lift_dismissed(verdict, dismissals) for verdict in pull_request.verdicts),
-    )
+def _came_back_at(pull_request: PullRequest, began: datetime) -> datetime:
+    """Return when the last iteration ended because the branch went back to an earlier head."""
+    head = _current_head(pull_request)
+    returned = (span.first for span in pull_request.heads if span.head == head and span.first >= began)
+    return next(returned, pull_request.updated_at)
 
 
 def overturned_tags(pull_request: PullRequest) -> tuple[OverturnedTag, ...]:
@@ -321,7 +268,7 @@ def overturned_tags(pull_request: PullRequest) -> tuple[OverturnedTag, ...]:
 
 
 def open_appeals(pull_request: PullRequest) -> dict[str, Ruling]:
-    """Return the newest appeal against each tag that no maintainer has decided on since."""
+    """Return the newest appeal against each tag or finding that no maintainer has decided on since."""
     appeals: dict[str, Ruling] = {}
     for ruling in sorted(pull_request.rulings, key=lambda ruling: ruling.at):
         if ruling.act is RulingAction.APPEAL:
@@ -331,78 +278,14 @@ def open_appeals(pull_request: PullRequest) -> dict[str, Ruling]:
     return appeals
 
 
-def current_dismissals(pull_request: PullRequest) -> tuple[Ruling, ...]:
-    """Return the dismissals of what validators still state, the newest of each tag, oldest first."""
-    rejecting = [
-        verdict for verdict in standing_verdicts(pull_request.verdicts) if verdict.stance is Stance.REJECTS
-    ]
-    newest = {ruling.tag: ruling for ruling in _dismissals(pull_request)}
-    return tuple(
-        ruling
-        for ruling in sorted(newest.values(), key=lambda ruling: ruling.at)
-        if any(_names_dismissed(verdict, ruling, pull_request.verdicts) for verdict in rejecting)
-    )
-
-
-def _names_dismissed(verdict: Verdict, ruling: Ruling, verdicts: Sequence[Verdict]) -> bool:
-    """Whether the verdict states the tag of the ruling.
-
-    A command adds tags to its author's earlier verdict, without what was dismissed: that is still stated.
-    """
-    key = verdict.validator.key
-    counted = (
-        own_verdict
-        for own_verdict in verdicts
-        if own_verdict.counted and own_verdict.stance is not Stance.SILENT
-    )
-    own = [
-        own_verdict
-        for own_verdict in counted
-        if own_verdict.validator.key == key and own_verdict.at <= verdict.at
-    ]
-    for own_verdict in reversed(sort_verdicts(own)):
-        rejects = own_verdict.stance is Stance.REJECTS
-        names_tag = rejects and any(item.tag == ruling.tag for item in own_verdict.items)
-        if own_verdict.at <= ruling.at:
-            return names_tag
-        if names_tag or not rejects or not own_verdict.id.startswith("command:"):
-            return False
-    return False
+def current_dismissals(pull_request: PullRequest, ledger: Ledger) -> tuple[Ruling, ...]:
+    """Return the rulings behind the findings that are dismissed now, the newest of each tag, oldest first."""
+    dismissed = [finding for finding in ledger.findings if finding.status is FindingStatus.DISMISSED]
+    names = {name for finding in dismissed for name in (finding.id, finding.item.tag)}
+    newest = {ruling.tag: ruling for ruling in _dismissals(pull_request) if ruling.tag in names}
+    return tuple(sorted(newest.values(), key=lambda ruling: ruling.at))
 
 
 def _dismissals(pull_request: PullRequest) -> tuple[Ruling, ...]:
     dismissals = (ruling for ruling in pull_request.rulings if ruling.act is RulingAction.DISMISS)
     return tuple(sorted(dismissals, key=lambda ruling: ruling.at))
-
-
-def _apply_to_iteration(iteration: Iteration, dismissals: Sequence[Ruling]) -> Iteration:
-    remaining = (_remove_dismissed(verdict, dismissals) for verdict in iteration.standing)
-    return replace(iteration, standing=tuple(verdict for verdict in remaining if verdict))
-
-
-def _remove_dismissed(verdict: Verdict, dismissals: Sequence[Ruling]) -> Verdict | None:
-    """Return the verdict without dismissed items; None where nothing is left."""
-    dismissed = _dismissed_tags(verdict, dismissals)
-    remaining = tuple(item for item in verdict.items if item.tag not in dismissed)
-    return replace(verdict, items=remaining) if remaining or verdict.more or not dismissed else None
-
-
-def _lift_dismissed(verdict: Verdict, dismissals: Sequence[Ruling]) -> Verdict:
-    dismissed = _dismissed_tags(verdict, dismissals)
-    if (
-        not dismissed
-        or verdict.lifted_at
-        or verdict.more
-        or any(item.tag not in dismissed for item in verdict.items)
-    ):
-        return verdict
-    return replace(verdict, lifted_at=max(dismissed.values()))
-
-
-def _dismissed_tags(verdict: Verdict, dismissals: Sequence[Ruling]) -> dict[str, datetime]:
-    """Return its dismissed tags, and when; a tag that is named again after that counts again."""
-    if verdict.stance is not Stance.REJECTS:
-        return {}
-    tags = {item.tag for item in verdict.items}
-    rulings = [ruling for ruling in dismissals if ruling.tag in tags and verdict.at <= ruling.at]
-    return {ruling.tag: ruling.at for ruling in reversed(rulings)}

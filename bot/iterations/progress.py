@@ -9,11 +9,12 @@ from itertools import pairwise, takewhile
 from typing import assert_never
 
 from bot import regex
-from bot.gates.config import CheckKind, DegradationLimits, RepositoryRules
+from bot.gates.config import CheckKind, DegradationLimits, QualityDimension, RepositoryRules
 from bot.gates.model import Aspect, Gates
 from bot.iterations.model import Iteration
 from bot.iterations.scoring import (
     IterationSnapshot,
+    Score,
     ScoredIteration,
     Trajectory,
     best_iteration,
@@ -24,7 +25,7 @@ from bot.iterations.scoring import (
     quality_delta,
 )
 from bot.pull_request.diff import Diff, added_lines
-from bot.pull_request.model import PullRequest, Revision
+from bot.pull_request.model import FrozenScore, PullRequest, Revision
 
 EARLY_ITERATIONS = 3
 """Quality often peaks by this iteration, and falls after it."""
@@ -265,15 +266,56 @@ class Progress:
 def measure_progress(
     pull_request: PullRequest, iterations: Sequence[Iteration], current: Iteration, rules: RepositoryRules
 ) -> Progress:
-    """Score every iteration; what comes in late changes the score of its own iteration."""
+    """Score every iteration; one that is over keeps the score it had when the next one started."""
     weights, limits = rules.scoring.weights, rules.scoring.limits
     snapshots = iteration_snapshots(pull_request, iterations, rules)
     trajectory = build_trajectory(snapshots, current.number, rules.gates, weights, rules.iterations.diff_size)
+    trajectory = _apply_frozen_scores(trajectory, pull_request.scores)
     steps = tuple(
         detect_degradation(trajectory.scored[:count], rules.gates, limits, rules.iterations.max)
         for count in range(1, len(trajectory.scored) + 1)
     )
     return Progress(trajectory, steps[1:], steps[current.number - 1], rules.gates)
+
+
+def freeze_scores(pull_request: PullRequest, progress: Progress) -> PullRequest:
+    """Store the scores of the iterations that are over, so that nothing later changes them."""
+    frozen = {score.number for score in pull_request.scores}
+    over = [scored for scored in progress.trajectory.scored[:-1] if scored.number not in frozen]
+    added = tuple(
+        FrozenScore(scored.number, scored.head, None)
+        if scored.score is None
+        else FrozenScore(
+            scored.number,
+            scored.head,
+            scored.score.value,
+            scored.score.decided,
+            tuple(dimension.value for dimension in scored.score.unobserved),
+        )
+        for scored in over
+    )
+    return replace(pull_request, scores=(*pull_request.scores, *added)) if added else pull_request
+
+
+def _apply_frozen_scores(trajectory: Trajectory, scores: Sequence[FrozenScore]) -> Trajectory:
+    frozen = {(score.number, score.head): score for score in scores}
+    return replace(
+        trajectory,
+        scored=tuple(
+            _with_frozen_score(scored, frozen[scored.number, scored.head])
+            if (scored.number, scored.head) in frozen
+            else scored
+            for scored in trajectory.scored
+        ),
+    )
+
+
+def _with_frozen_score(scored: ScoredIteration, frozen: FrozenScore) -> ScoredIteration:
+    if frozen.value is None:
+        return replace(scored, score=None)
+    unobserved = tuple(QualityDimension(name) for name in frozen.unobserved)
+    measures = scored.score.measures if scored.score else ()
+    return replace(scored, score=Score(frozen.value, measures, unobserved, frozen.decided))
 
 
 def iteration_snapshots(

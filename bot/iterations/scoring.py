@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from bot.findings.model import is_blocking
 from bot.gates.config import DiffSizeBand, QualityDimension, ScoreWeights
 from bot.gates.model import Aspect, Gates
 from bot.iterations.model import Iteration
@@ -16,6 +17,10 @@ from bot.pull_request.diff import Diff
 from bot.pull_request.model import Item
 
 SCORE_DECIMALS = 4
+MIN_DIMENSIONS = 2
+"""Dimensions that must have been observed for a score."""
+MAX_WHILE_BLOCKED = 0.69
+"""The highest score while a blocking finding is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +59,17 @@ class Score:
 def score_iteration(
     snapshot: IterationSnapshot, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
 ) -> Score | None:
-    """Return the score over the observed dimensions, weights renormalised; None where none was observed."""
+    """Return the score over the observed dimensions, weights renormalised; None where too few were.
+
+    While something blocks it stays below the acceptance threshold, whatever else is good.
+    """
     measures = _measures(snapshot, gates, weights, band)
     total = sum(weights.dimensions[measure.dimension] for measure in measures)
-    if not total:
+    if not total or len(measures) < MIN_DIMENSIONS:
         return None
     value = sum(weights.dimensions[measure.dimension] * measure.value for measure in measures) / total
+    if any(is_blocking(item, gates) for item in snapshot.iteration.open_items):
+        value = min(value, MAX_WHILE_BLOCKED)
     observed = {measure.dimension for measure in measures}
     return Score(
         value=round(value, SCORE_DECIMALS),
@@ -80,8 +90,7 @@ def item_severity(item: Item, gates: Gates) -> str:
     """Return the severity of an item: from its document, else from its gate."""
     if item.severity is not None:
         return item.severity
-    gate = gates.get(item.tag) if item.tag else None
-    if gate is None or not gate.is_blocking or item.inferred is not None:
+    if not is_blocking(item, gates):
         return "minor"
     return "critical" if item_aspect(item, gates) is Aspect.SECURITY else "major"
 
@@ -277,22 +286,26 @@ def quality_delta(before: ScoredIteration | None, after: ScoredIteration) -> flo
     return round(after.quality - before.quality, SCORE_DECIMALS)
 
 
+_UNKNOWN = "–"
+
+
 def format_scores(scored: Iterable[ScoredIteration]) -> tuple[str, ...]:
     """Format the scores: two places, or four where two different ones would look the same."""
-    return _format_values([iteration.quality for iteration in scored], ("{:.2f}", "{:.4f}"))
-
-
-def format_percents(scored: Iterable[ScoredIteration]) -> tuple[str, ...]:
-    """Format the scores in percent: whole, or with two places where different ones would look the same."""
-    values = [None if iteration.quality is None else iteration.quality * 100 for iteration in scored]
-    return _format_values(values, ("{:.0f}%", "{:.2f}%"))
-
-
-def _format_values(values: Sequence[float | None], forms: tuple[str, str]) -> tuple[str, ...]:
-    short, exact = ([_format_value(value, form) for value in values] for form in forms)
+    values = [iteration.quality for iteration in scored]
+    short, exact = ([_format_value(value, form) for value in values] for form in ("{:.2f}", "{:.4f}"))
     # Only neighbours in value can be confused; telling all of them exactly keeps the column even.
     return tuple(short if len(set(short)) == len(set(exact)) else exact)
 
 
+def format_percents(scored: Iterable[ScoredIteration]) -> tuple[str, ...]:
+    """Format the scores in percent: whole, or with two places where different ones would look the same."""
+    scores = format_scores(scored)  # rounded once, so that 0.33 is never 32%
+    return tuple(text if text == _UNKNOWN else _percent(text) for text in scores)
+
+
+def _percent(score: str) -> str:
+    return f"{float(score) * 100:.{max(0, len(score) - 4)}f}%"
+
+
 def _format_value(value: float | None, form: str) -> str:
-    return "–" if value is None else form.format(value)
+    return _UNKNOWN if value is None else form.format(value)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bot import regex
 from bot.gates.config import RepositoryRules
-from bot.iterations.model import current_iteration, iterations_after_rulings
+from bot.iterations.model import current_iteration, list_iterations
 from bot.iterations.progress import Degradation, Progress, measure_progress
 from bot.iterations.scoring import ScoredIteration, Trajectory, counted_checks, format_percents, quality_delta
 from bot.markdown.escape import code_span
@@ -150,9 +150,10 @@ class SelectionReport:
         )[scored.number]
 
 
-def render_selection_report(report: SelectionReport) -> str:
-    """Render the report as Markdown; it is advice, and says so."""
+def render_selection_report(report: SelectionReport, *, is_folded: bool = False) -> str:
+    """Render the report as Markdown; in a fold of the comment without the figures that only programs need."""
     selected = report.selection.selected.number
+    reasons = selection_rationale(report)[: -1 if is_folded else None]
     parts = [
         "## Output Selection Report",
         "\n".join(
@@ -165,13 +166,13 @@ def render_selection_report(report: SelectionReport) -> str:
         "### Quality Scores",
         _score_table(report),
         "### Selection Rationale",
-        f"Iteration {selected} selected because:\n"
-        + "\n".join(f"- {line}" for line in selection_rationale(report)),
+        f"Iteration {selected} selected because:\n" + "\n".join(f"- {line}" for line in reasons),
         "### Artifacts Applied",
         _artifacts(report),
-        "### Validation Checklist",
-        "\n".join(f"- [{'x' if done else ' '}] {text}" for done, text in selection_checklist(report)),
     ]
+    if not is_folded:
+        checklist = (f"- [{'x' if done else ' '}] {text}" for done, text in selection_checklist(report))
+        parts += ["### Validation Checklist", "\n".join(checklist)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -223,15 +224,13 @@ def _score_table(report: SelectionReport) -> str:
 
 
 def _reasons(report: SelectionReport) -> Iterator[str]:
-    selection, selected, final = report.selection, report.selection.selected, report.selection.final
+    selection, selected = report.selection, report.selection.selected
     if override := selection.override:
         yield f"{format_login(override.by)} {_override_verb(selection)}: {code_span(override.reason)}"
     elif selected.score is None:
         yield "No iteration could be scored, so the final one stands"
-    elif selected.number != final.number:
-        yield f"Highest quality score ({report.percent(selected)} vs {report.percent(final)} final)"
     else:
-        yield f"Highest quality score ({report.percent(selected)}), and the final iteration"
+        yield _score_reason(report)
     if outdated := selection.outdated:
         head = code_span(short_sha(outdated.head))
         yield f"The selection of {format_login(outdated.by)} was for {head}, no longer the head"
@@ -244,6 +243,22 @@ def _reasons(report: SelectionReport) -> Iterator[str]:
     if selected.quality is not None and selected.quality < report.threshold:
         yield f"Below the threshold for acceptance ({report.threshold:.0%}); the score overrules nobody"
     yield _comparison_line(report)
+
+
+def _score_reason(report: SelectionReport) -> str:
+    """Say what the score of the selected iteration is worth; "highest" only where it is the only one."""
+    selected, final = report.selection.selected, report.selection.final
+    scores = [scored.quality or 0.0 for scored in report.scored if scored.quality is not None]
+    percent = report.percent(selected)
+    if len(scores) == 1:
+        reason = f"The only iteration with a quality score ({percent})"
+    elif scores.count(selected.quality or 0.0) > 1:
+        reason = f"Reached {percent} first, and no iteration scored higher"
+    elif selected.number == final.number or final.quality is None:
+        reason = f"Highest quality score ({percent})"
+    else:
+        return f"Highest quality score ({percent} vs {report.percent(final)} final)"
+    return f"{reason}, and the final iteration" if selected.number == final.number else reason
 
 
 def _override_verb(selection: Selection) -> str:
@@ -280,17 +295,15 @@ def _format_points(change: float) -> str:
 def _artifacts(report: SelectionReport) -> str:
     selected, final = report.selection.selected, report.selection.final
     files = selected.snapshot.diff.files if selected.snapshot.diff else ()
-    lines = [
-        f"- {code_span(file.path, 200)} (from iteration {selected.number})"
-        for file in files[:MAX_REPORT_FILES]
-    ]
-    if len(files) > MAX_REPORT_FILES:
-        lines.append(f"- and {len(files) - MAX_REPORT_FILES} more")
+    if not files:
+        return "- the files are not known"
+    names = ", ".join(code_span(file.path, 200) for file in files[:MAX_REPORT_FILES])
+    more = f" and {len(files) - MAX_REPORT_FILES} more" if len(files) > MAX_REPORT_FILES else ""
     if selected.number == final.number:
-        state = "They are what was merged." if report.merged else "They are what the branch has."
+        state = "as merged" if report.merged else "as on the branch"
     else:
-        state = "Not applied: the selection is advice, and nothing is written to the branch."
-    return "\n".join([*(lines or ["- the files are not known"]), "", state])
+        state = "not applied: the selection is advice, and nothing is written to the branch"
+    return f"- {names}{more} (from iteration {selected.number}, {state})"
 
 
 def _is_preserved(scored: ScoredIteration) -> bool:
@@ -345,7 +358,7 @@ def build_selection_report(
 
 def selection_report(pull_request: PullRequest, rules: RepositoryRules) -> SelectionReport | None:
     """Return the report of a pull request; None before its first verdict."""
-    iterations = iterations_after_rulings(pull_request)
+    iterations = list_iterations(pull_request)
     current = current_iteration(pull_request, iterations)
     if current is None:
         return None
@@ -360,14 +373,54 @@ def selection_report_markdown(pull_request: PullRequest, rules: RepositoryRules)
     return render_selection_report(report) if report and len(report.scored) > 1 else None
 
 
-MAX_RESTORE_FILES = 30
+MAX_NAMED_FILES = 10
+"""Files that the command names as arguments; more of them are listed below it."""
+MAX_LISTED_LENGTH = 4_000
+"""Characters of a list of files; a longer one is made by git."""
 
+_END = "END_OF_FILES"
 _PATHSPEC_MAGIC = regex.Regex(r"[*?\[\\]|^:")  # git reads these in a path as a pattern
-_UNSHOWABLE = regex.Regex(r"[\x00-\x1f\x7f-\x{9f}\x{2028}\x{2029}]|<!--|```")
+_UNSHOWABLE = regex.Regex(r"[\x00-\x1f\x7f-\x{9f}\x{2028}\x{2029}\"]|<!--|```")
+
+
+@dataclass(frozen=True, slots=True)
+class RestorePlan:
+    """Which files restoring an earlier iteration brings back, and which it leaves or removes."""
+
+    restored: tuple[str, ...]
+    kept: tuple[str, ...] = ()
+    """Files that were added since: they stay."""
+    removed: tuple[str, ...] = ()
+    """Files that the earlier iteration had deleted: they go."""
+
+
+def plan_restore(earlier: ScoredIteration, current: ScoredIteration) -> RestorePlan | None:
+    """Plan restoring the earlier files; None where they are not known, gone from GitHub, or the same."""
+    earlier_diff, current_diff = earlier.snapshot.diff, current.snapshot.diff
+    if not earlier.snapshot.available or earlier_diff is None or current_diff is None:
+        return None
+    # A file that was renamed since is where it was before, and its new name stays.
+    moved = [
+        file.previous_path
+        for file in current_diff.files
+        if file.previous_path and earlier_diff.get(file.path) is None
+    ]
+    differing = tuple(dict.fromkeys((*differing_files(earlier_diff, current_diff), *moved)))
+    kept = tuple(path for path in differing if _is_added_since(path, earlier_diff, current_diff))
+    restored = tuple(path for path in differing if path not in kept)
+    removed = tuple(
+        path for path in restored if (file := earlier_diff.get(path)) and file.status == "removed"
+    )
+    return RestorePlan(restored, kept, removed) if restored else None
+
+
+def _is_added_since(path: str, earlier: Diff, current: Diff) -> bool:
+    file = current.get(path)
+    return earlier.get(path) is None and file is not None and file.status in {"added", "renamed", "copied"}
 
 
 def differing_files(earlier: Diff, present: Diff) -> tuple[str, ...]:
-    """Return the files that differ; one that only the current diff has is removed by git."""
+    """Return the files that differ between two revisions of a pull request."""
     paths = dict.fromkeys(file.path for file in (*earlier.files, *present.files))
     return tuple(path for path in paths if _blob(earlier, path) != _blob(present, path))
 
@@ -382,25 +435,21 @@ def has_same_files(earlier: ScoredIteration, current: ScoredIteration) -> bool:
     )
 
 
-def restore_commands(earlier: ScoredIteration, current: ScoredIteration) -> tuple[str, ...]:
-    """Return the shell commands that restore the earlier files."""
-    return (
-        f"git fetch origin {earlier.head}",
-        f"git restore --source=FETCH_HEAD --staged --worktree -- {_file_arguments(earlier, current)}",
-    )
-
-
-def _file_arguments(earlier: ScoredIteration, current: ScoredIteration) -> str:
-    """Return the files as arguments; a placeholder where they are unknown, too many, or unprintable."""
-    earlier_diff, current_diff = earlier.snapshot.diff, current.snapshot.diff
-    paths = (
-        differing_files(earlier_diff, current_diff)
-        if earlier_diff is not None and current_diff is not None
-        else ()
-    )
-    if not paths or len(paths) > MAX_RESTORE_FILES or any(map(_UNSHOWABLE.search, paths)):
-        return "FILES"
-    return " ".join(map(_shell_argument, paths))
+def restore_commands(head: str, plan: RestorePlan) -> str:
+    """Return the shell commands that restore the files, however many; a new file is never deleted."""
+    fetch = f"git fetch origin {head}"
+    restore = "git restore --source=FETCH_HEAD --staged --worktree"
+    paths = plan.restored
+    is_showable = _END not in paths and not any(map(_UNSHOWABLE.search, paths))
+    if is_showable and len(paths) <= MAX_NAMED_FILES:
+        return f"{fetch}\n{restore} -- {' '.join(map(_shell_argument, paths))}"
+    literal = restore.replace("git ", "git --literal-pathspecs ", 1)
+    if is_showable and sum(map(len, paths)) <= MAX_LISTED_LENGTH:
+        listed = "\n".join((*paths, _END))
+        return f"{fetch}\n{literal} --pathspec-from-file=- <<'{_END}'\n{listed}"
+    # Without the files that HEAD has and the earlier iteration lacks: restoring would delete them.
+    listing = "git diff --name-only --no-renames --diff-filter=a -z FETCH_HEAD HEAD"
+    return f"{fetch}\n{listing} |\n  {literal} --pathspec-from-file=- --pathspec-file-nul"
 
 
 def _blob(diff: Diff, path: str) -> tuple[str, str | None] | None:

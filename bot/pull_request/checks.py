@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.values import Conclusion, Location
 
@@ -17,6 +17,8 @@ class CheckResult:
     name: str
     conclusion: str | None
     is_test: bool = False
+    run_id: int = field(default=0, compare=False)
+    """The newest run that is known of it; 0 for a status."""
 
     @property
     def has_passed(self) -> bool:

@@ -336,7 +336,9 @@ def _item(tree: Any, path: str, url: str) -> Item | None:
     if not words and not is_tag(tag):
         return None
     suggestion, location, evidence = (_part(tree, key) for key in ("suggestion", "location", "evidence"))
-    aspect, severity = _text(tree, "aspect"), _text(tree, "severity")
+    aspect, severity = _text(tree, "aspect"), _text(tree, "severity").strip().lower()
+    # A severity that is no severity must not make a blocker a warning: it blocks, and the reader is told.
+    is_unknown = bool(severity) and severity not in DOCUMENT_SEVERITIES
     return Item(
         tag=tag if is_tag(tag) else None,
         words=words,
@@ -344,17 +346,23 @@ def _item(tree: Any, path: str, url: str) -> Item | None:
         url=url,
         suggestion=_text(suggestion, "example")[:_LONGEST] or None,
         aspect=aspect if aspect in set(Aspect) else None,
-        severity=severity if severity in DOCUMENT_SEVERITIES else None,
+        severity=None if is_unknown else severity or None,
+        blocks=True if is_unknown and not is_tag(tag) else None,
         action=_text(suggestion, "action")[:_LONGEST] or None,
         rationale=_text(suggestion, "rationale")[:500] or None,
         context_before=_text(location, "context_before")[:500],
         context_after=_text(location, "context_after")[:500],
-        evidence=_text(evidence, "test_result")[:500] or None,
+        evidence=_text(evidence, "test_result")[:500]
+        or (_unknown_severity(severity) if is_unknown else None),
         metric=_text(evidence, "metric")[:500] or None,
         reference=_text(evidence, "reference")[:500] or None,
         score=_score(tree),
         part=_inside(location),
     )
+
+
+def _unknown_severity(severity: str) -> str:
+    return f'severity "{severity[:40]}" is unknown; use one of critical, major, minor, suggestion'
 
 
 def _place(location: Any, target: str) -> Location | None:

@@ -21,7 +21,7 @@ class AnnouncementKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Announce:
-    """Post one more comment in the thread; it is never edited."""
+    """Post one more comment in the thread; it is edited only to close it."""
 
     repository: Repository
     number: int
@@ -32,6 +32,23 @@ class Announce:
     @property
     def target(self) -> str:
         """One announcement of each kind."""
+        return f"announce:{self.kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class CloseAnnouncement:
+    """Reduce the announcement of this kind to one line, where it was posted."""
+
+    repository: Repository
+    number: int
+    kind: AnnouncementKind
+    since: datetime
+    """When it was posted at the earliest."""
+    body: str
+
+    @property
+    def target(self) -> str:
+        """The announcement's own: one that was not sent yet need not be."""
         return f"announce:{self.kind}"
 
 
@@ -71,36 +88,49 @@ class PostSuggestions:
 REJECTED_LABEL = "whetstone: rejected"
 WARNINGS_LABEL = "whetstone: warnings"
 DEGRADED_LABEL = "whetstone: degraded"
+TURN_LABELS = {
+    "author": "whetstone: author's turn",
+    "reviewer": "whetstone: reviewer's turn",
+    "checks": "whetstone: waiting for checks",
+    "maintainer": "whetstone: maintainer's turn",
+}
+"""The label for whose turn it is; none once it is closed."""
 
 LABEL_STYLES = {
     REJECTED_LABEL: ("b60205", "Something blocks this pull request"),
     WARNINGS_LABEL: ("fbca04", "Something was found, and none of it blocks"),
     DEGRADED_LABEL: ("d4c5f9", "The last iteration is worse than the one before"),
+    TURN_LABELS["author"]: ("bfd4f2", "The author has something to change or answer"),
+    TURN_LABELS["reviewer"]: ("bfd4f2", "A reviewer has to look again"),
+    TURN_LABELS["checks"]: ("bfd4f2", "Checks have no result yet"),
+    TURN_LABELS["maintainer"]: ("bfd4f2", "A maintainer has to decide or merge"),
 }
 """Label → colour and description, where the repository has no label of this name yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShowLabel:
-    """Show this one of the bot's labels on the pull request, and no other; none where it is empty.
+    """Show these of the bot's labels on the pull request, and no other: the heading's, and whose turn it is.
 
-    With `degraded`, the label for a worse last iteration is shown beside it.
+    With `degraded`, the label for a worse last iteration is shown beside them.
     """
 
     repository: Repository
     number: int
     label: str
     degraded: bool = False
+    turn: str = ""
 
     @property
     def target(self) -> str:
-        """One label per pull request."""
+        """One set of labels per pull request."""
         return "label"
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The names of the labels to show."""
-        return tuple(name for name in (self.label, DEGRADED_LABEL if self.degraded else "") if name)
+        degraded = DEGRADED_LABEL if self.degraded else ""
+        return tuple(name for name in (self.label, degraded, self.turn) if name)
 
 
 class CommandSource(StrEnum):
@@ -255,6 +285,7 @@ Effect = (
     | ShowWeeklyIssue
     | PostWeekComment
     | Announce
+    | CloseAnnouncement
     | ShowCheckRun
     | PostSuggestions
     | ShowLabel

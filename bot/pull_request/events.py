@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.pull_request.model import Item
-from bot.values import Account, Location, Repository
+from bot.values import GHOST, Account, Location, Repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class PullRequestSnapshot:
     closed_at: datetime | None
     base_sha: str = field(default="", compare=False)
     """The base's newest commit then; two payloads of one state may differ in it."""
+    body: str = field(default="", compare=False)
+    """The beginning of the description."""
 
 
 class ReviewState(StrEnum):
@@ -191,6 +193,8 @@ class PullRequestEvent:
     pull_request: PullRequestSnapshot
     fork: bool = False
     """Its branch is in a fork, whose pushes GitHub does not report."""
+    requested: Account | None = None
+    """Whose review was requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,12 +245,13 @@ class LabelEvent:
 
 @dataclass(frozen=True, slots=True)
 class CheckEvent:
-    """A check run or commit status of a revision ended."""
+    """A check run or commit status of a revision started or ended."""
 
     repository: Repository
     head: str
     name: str
     conclusion: str
+    """Empty while it runs."""
     at: datetime
     url: str
     run_id: int | None = None
@@ -266,6 +271,8 @@ class CheckEvent:
     """Hash of the whole output without annotations."""
     output: str = ""
     """Its summary and text; of a long output the start and the end."""
+    suite_id: int = 0
+    """The check suite, by which two runs of one name are told apart; 0 for a status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +295,11 @@ class ReviewThreadEvent:
     pull_request: PullRequestSnapshot
     urls: tuple[str, ...]
     """The addresses of its comments."""
+    comment_id: int = 0
+    """The comment that started it."""
+    sender: Account = GHOST
+    at: datetime | None = None
+    """When that was, where GitHub says so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,6 +140,8 @@ class Facts:
     """Events that carry verdicts other than reviews."""
     annotations: Mapping[int, tuple[CheckAnnotation, ...]] = field(default_factory=dict)
     """Check run id → its annotations, for the failed ones among the signals."""
+    logs: Mapping[int, str] = field(default_factory=dict)
+    """Check run id → the end of its job's log, where its output says nothing."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Key → text at the reviewed head, where a certain fix can be computed from it."""
     observations: Observations | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -226,6 +226,36 @@ class TrackedIteration:
     observations: tuple[ItemOutcome, ...] = ()
 
 
+class FindingStatus(StrEnum):
+    """The state of one thing that a validator says is wrong."""
+
+    NEW = "new"
+    OPEN = "open"
+    CHANGED = "changed"
+    FIXED = "fixed"
+    REGRESSED = "regressed"
+    WITHDRAWN = "withdrawn"
+    DISMISSED = "dismissed"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it still counts against the pull request."""
+        return self not in _CLOSED
+
+
+_CLOSED = frozenset({FindingStatus.FIXED, FindingStatus.WITHDRAWN, FindingStatus.DISMISSED})
+
+
+@dataclass(frozen=True, slots=True)
+class StatusChange:
+    """One step in the life of a finding: what it became, when, at which head, and by whose act."""
+
+    status: FindingStatus
+    at: datetime
+    head: str
+    by: str
+
+
 BLOCKING_SEVERITIES = frozenset({"critical", "major"})
 """Severities of a feedback document that block where no gate says so."""
 
@@ -270,11 +300,19 @@ class Item:
     """When its validator edited it out or deleted it."""
     rule: str | None = None
     """The tool's rule that it breaks, where no tag stands for that rule."""
+    looks_like: str | None = None
+    """The tag that its plain words suggest; it changes neither name nor severity."""
+    finding: str = ""
+    """The short id of the finding that it reports, once the ledger was read: `f4`."""
+    status: FindingStatus | None = None
+    """The finding's status, likewise."""
 
     @property
     def key(self) -> str:
-        """What groups it with others into one gate: its tag, its tool's rule, or else its aspect and text."""
-        return self.tag or (f":rule:{self.rule}" if self.rule else f":{self.aspect}:{self.words}")
+        """What groups it with others into one entry of the comment: tag, tool's rule, or the finding."""
+        if self.tag or self.rule:
+            return self.tag or f":rule:{self.rule}"
+        return f":{self.finding}:{self.aspect}:{self.words}"
 
 
 class Stance(StrEnum):
@@ -334,6 +372,12 @@ class Verdict:
     """The kind of source, where the id does not show it: a commit status is stored like a check."""
     by_line: bool = False
     """A review whose state has no stance, so that only its VERDICT line gives one."""
+    advisory: bool = False
+    """It rejects only while one of its findings blocks: a reviewing App's comments, or a validation."""
+    unlabelled_by: str = ""
+    """Who removed the label without being a validator; the verdict stands."""
+    repeats: bool = False
+    """Its text says that earlier remarks still hold ("still", "as above")."""
 
     @property
     def is_formal(self) -> bool:
@@ -368,6 +412,72 @@ class Revision:
 
 
 @dataclass(frozen=True, slots=True)
+class HeadSpan:
+    """A time during which the branch is known to have been at one head.
+
+    A head that the branch came back to has several. First and last sight are both kept, so that a push in
+    between that is reported late still splits the span.
+    """
+
+    head: str
+    first: datetime
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadState:
+    """An inline thread that was resolved or reopened: by whom, when, and with which permission."""
+
+    comment_id: int
+    """The comment that started the thread."""
+    resolved: bool
+    at: datetime
+    by_id: int
+    by: str
+    role: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What happened around the reviews: resolved threads, the author's answers, requested reviews."""
+
+    threads: tuple[ThreadState, ...] = ()
+    answers: tuple[tuple[int, datetime], ...] = ()
+    """The first comment of each thread in which the author replied, and when they last did."""
+    requests: tuple[tuple[int, datetime], ...] = ()
+    """Whose review was requested, by account id, and when it last was."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRecord:
+    """What is stored of a finding besides the verdicts that report it: its number and its last status."""
+
+    number: int
+    keys: tuple[str, ...]
+    """The reports that it was recognised in; the first one made it."""
+    status: FindingStatus
+    place: Location | None = None
+    """Its location at `head`."""
+    head: str = ""
+
+    @property
+    def id(self) -> str:
+        """The short id, as people and commands write it: `f4`."""
+        return f"f{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenScore:
+    """An iteration's score when the next one started: what comes in later does not change it."""
+
+    number: int
+    head: str
+    value: float | None
+    decided: str = ""
+    unobserved: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class FeedbackIdentity:
     """The id of the feedback that the comment carries, and a hash of what it asks for."""
 
@@ -398,6 +508,8 @@ class Escalation:
     at: datetime
     head: str
     heard_at: datetime | None = None
+    is_closed: bool = False
+    """Its comment was reduced to one line when the pull request was merged or closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,8 +556,6 @@ class PullRequest:
     escalation: Escalation | None = None
     reported: str | None = None
     """The head for which the selection report got a comment of its own."""
-    resolved_threads: tuple[str, ...] = ()
-    """Addresses of the inline comments whose threads were resolved."""
     asked: FeedbackIdentity | None = None
     """What the comment asks for, under which id: another score alone is no new feedback."""
     briefs: tuple[PostedBrief, ...] = ()
@@ -466,6 +576,19 @@ class PullRequest:
     """Its opening was received, so every comment of the bot on it is recorded."""
     proposes: bool = False
     """It proposes another config, so that every head is checked, whatever the push changed."""
+    heads: tuple[HeadSpan, ...] = ()
+    """Where the branch was, in the order of the pushes."""
+    conversation: Conversation = field(default_factory=Conversation)
+    body: str = ""
+    """The beginning of its description."""
+    posted_head: str = ""
+    """The reviewed head for which the comment was last posted, not only edited."""
+    comment_requested_at: datetime | None = None
+    """When somebody last asked for the comment by `/feedback`."""
+    findings: tuple[FindingRecord, ...] = ()
+    """Number and last status of every finding, in the order in which they were first reported."""
+    scores: tuple[FrozenScore, ...] = ()
+    """The scores of the iterations that are over."""
 
     @property
     def name(self) -> str:

@@ -19,6 +19,7 @@ from bot.pull_request.events import (
     ConfigPushEvent,
     Event,
     InlineCommentEvent,
+    InlineCommentSnapshot,
     InstallationEvent,
     LabelEvent,
     PastPullRequestEvent,
@@ -32,7 +33,7 @@ from bot.pull_request.events import (
     ValidationEvent,
     WeekDueEvent,
 )
-from bot.pull_request.model import Item, PullRequest, Revision, Verdict
+from bot.pull_request.model import HeadSpan, Item, PullRequest, Revision, ThreadState, Verdict
 from bot.values import GHOST
 
 
@@ -71,7 +72,8 @@ MAX_KEPT_HEADS = 50
 MAX_PATCH_LENGTH = 200_000
 """Characters of patches that a pull request stores, those of the newest heads first."""
 MAX_KEPT_CHECKS = 200
-MAX_RESOLVED_THREADS = 500
+MAX_THREADS = 500
+"""Resolved threads, answers and review requests that are stored."""
 
 
 def merge_revisions(pull_request: PullRequest, revisions_read: Iterable[Revision]) -> PullRequest:
@@ -88,23 +90,90 @@ def merge_revisions(pull_request: PullRequest, revisions_read: Iterable[Revision
 
 
 def record_check(pull_request: PullRequest, event: CheckEvent) -> PullRequest:
-    """Record the result of a check on one of its heads, however late."""
+    """Record that a check started or ended on one of its heads; an older run changes nothing."""
     recorded = next((other for other in pull_request.revisions if other.head == event.head), None)
     if recorded is None and not any(verdict.head == event.head for verdict in pull_request.verdicts):
         return pull_request
     kept = recorded or Revision(event.head, event.at)
+    run_id, is_running = event.run_id or 0, not event.conclusion
+    earlier = next((check for check in kept.checks if check.name == event.name), None)
+    if earlier and (earlier.run_id > run_id or (is_running and earlier.run_id == run_id)):
+        return pull_request
     others = (check for check in kept.checks if check.name != event.name)
-    checks = (*others, CheckResult(event.name, event.conclusion))[-MAX_KEPT_CHECKS:]
+    checks = (*others, CheckResult(event.name, event.conclusion or None, run_id=run_id))[-MAX_KEPT_CHECKS:]
     rest = (other for other in pull_request.revisions if other.head != event.head)
     ordered = sorted((*rest, replace(kept, checks=checks)), key=lambda revision: revision.seen_at)
     return replace(pull_request, revisions=tuple(ordered))
 
 
 def record_thread(pull_request: PullRequest, event: ReviewThreadEvent) -> PullRequest:
-    """Record which inline comments are in resolved threads."""
-    urls = [url for url in pull_request.resolved_threads if url not in event.urls]
-    resolved = (*urls, *event.urls) if event.action == "resolved" else tuple(urls)
-    return replace(pull_request, resolved_threads=resolved[-MAX_RESOLVED_THREADS:])
+    """Record that a thread was resolved or reopened; an older event never replaces a newer one."""
+    state = ThreadState(
+        event.comment_id,
+        resolved=event.action == "resolved",
+        at=event.at or event.pull_request.updated_at,
+        by_id=event.sender.id,
+        by=event.sender.login,
+    )
+    threads = {thread.comment_id: thread for thread in pull_request.conversation.threads}
+    earlier = threads.get(state.comment_id)
+    if earlier is None or earlier.at <= state.at:
+        threads[state.comment_id] = state
+    kept = tuple(sorted(threads.values(), key=lambda thread: thread.at))[-MAX_THREADS:]
+    return replace(pull_request, conversation=replace(pull_request.conversation, threads=kept))
+
+
+def record_resolver_roles(pull_request: PullRequest, roles: Mapping[int, str | None]) -> PullRequest:
+    """Record the roles of those who resolved threads, as they were read at that time."""
+    threads = tuple(
+        replace(thread, role=roles[thread.by_id]) if thread.role is None and thread.by_id in roles else thread
+        for thread in pull_request.conversation.threads
+    )
+    return replace(pull_request, conversation=replace(pull_request.conversation, threads=threads))
+
+
+def record_answer(pull_request: PullRequest, comment: InlineCommentSnapshot) -> PullRequest:
+    """Record that the author replied in a thread."""
+    if comment.in_reply_to is None or comment.author.id != pull_request.author.id:
+        return pull_request
+    answers = _keep_latest(pull_request.conversation.answers, comment.in_reply_to, comment.created_at)
+    return replace(pull_request, conversation=replace(pull_request.conversation, answers=answers))
+
+
+def record_review_request(pull_request: PullRequest, event: PullRequestEvent) -> PullRequest:
+    """Record that a review was requested."""
+    if event.requested is None:
+        return pull_request
+    at = event.pull_request.updated_at
+    requests = _keep_latest(pull_request.conversation.requests, event.requested.id, at)
+    return replace(pull_request, conversation=replace(pull_request.conversation, requests=requests))
+
+
+def _keep_latest(
+    times: tuple[tuple[int, datetime], ...], key: int, at: datetime
+) -> tuple[tuple[int, datetime], ...]:
+    latest = dict(times)
+    latest[key] = max(at, latest.get(key, at))
+    return tuple(sorted(latest.items(), key=lambda entry: (entry[1], entry[0])))[-MAX_THREADS:]
+
+
+def add_head(spans: tuple[HeadSpan, ...], head: str, at: datetime) -> tuple[HeadSpan, ...]:
+    """Add that the branch was at this head then; observations may come in any order."""
+    before = [span for span in spans if span.last <= at]
+    after = [span for span in spans if span.first > at]
+    around = next((span for span in spans if span.first <= at < span.last), None)
+    if around is not None:
+        if around.head == head:
+            return spans
+        before = [*(span for span in before if span is not around), replace(around, last=around.first)]
+        after = [replace(around, first=around.last), *after]
+    if before and before[-1].head == head:
+        before[-1] = replace(before[-1], last=at)
+    elif after and after[0].head == head:
+        after[0] = replace(after[0], first=at)
+    else:
+        before.append(HeadSpan(head, at, at))
+    return tuple((*before, *after)[-MAX_REVISIONS:])
 
 
 def _merge_checks(
@@ -149,9 +218,7 @@ def record_event(pull_request: PullRequest | None, event: Event, received_at: da
             | PastPullRequestEvent()
             | CheckBackfillEvent()
         ):
-            merged = _record_snapshot(pull_request, event.pull_request)
-            is_opening = isinstance(event, PullRequestEvent) and event.action == "opened"
-            return replace(merged, seen_opening=True) if is_opening else merged
+            return _record_details(_record_snapshot(pull_request, event.pull_request), event)
         case ReviewThreadEvent():
             return record_thread(_record_snapshot(pull_request, event.pull_request), event)
         case CheckEvent() | ConfigPushEvent():
@@ -176,6 +243,18 @@ def record_event(pull_request: PullRequest | None, event: Event, received_at: da
             assert_never(event)
 
 
+def _record_details(pull_request: PullRequest, event: Event) -> PullRequest:
+    """Merge what the event shows besides the pull request itself."""
+    match event:
+        case PullRequestEvent():
+            requested = record_review_request(pull_request, event)
+            return replace(requested, seen_opening=True) if event.action == "opened" else requested
+        case InlineCommentEvent(action="created"):
+            return record_answer(pull_request, event.comment)
+        case _:
+            return pull_request
+
+
 def _record_snapshot(pull_request: PullRequest | None, snapshot: PullRequestSnapshot) -> PullRequest:
     revision = _snapshot_revision(snapshot)
     if pull_request is None:
@@ -192,9 +271,15 @@ def _record_snapshot(pull_request: PullRequest | None, snapshot: PullRequestSnap
             merged=snapshot.merged,
             draft=snapshot.draft,
             closed_at=snapshot.closed_at,
+            body=snapshot.body,
             revisions=(revision,),
+            heads=(HeadSpan(snapshot.head, snapshot.updated_at, snapshot.updated_at),),
         )
-    with_revision = replace(pull_request, revisions=_add_revision(pull_request.revisions, revision))
+    with_revision = replace(
+        pull_request,
+        revisions=_add_revision(pull_request.revisions, revision),
+        heads=add_head(known_heads(pull_request), snapshot.head, snapshot.updated_at),
+    )
     if snapshot.updated_at > pull_request.updated_at:
         return merge_snapshot(with_revision, snapshot)
     if snapshot.updated_at == pull_request.updated_at and _comparable_fields(snapshot) != _comparable_fields(
@@ -219,9 +304,21 @@ def merge_snapshot(pull_request: PullRequest, snapshot: PullRequestSnapshot) -> 
         merged=snapshot.merged or (pull_request.merged and not snapshot.open),
         draft=snapshot.draft,
         closed_at=snapshot.closed_at,
+        body=snapshot.body,
         revisions=_add_revision(pull_request.revisions, _snapshot_revision(snapshot)),
+        heads=add_head(known_heads(pull_request), snapshot.head, snapshot.updated_at),
         unsure=False,
     )
+
+
+def known_heads(pull_request: PullRequest) -> tuple[HeadSpan, ...]:
+    """Return where the branch was; for a record of an earlier version, from its revisions."""
+    if pull_request.heads:
+        return pull_request.heads
+    heads: tuple[HeadSpan, ...] = ()
+    for revision in pull_request.revisions:
+        heads = add_head(heads, revision.head, revision.seen_at)
+    return heads
 
 
 def _comparable_fields(pull_request: PullRequest | PullRequestSnapshot) -> tuple[object, ...]:
@@ -233,8 +330,13 @@ def _snapshot_revision(snapshot: PullRequestSnapshot) -> Revision:
 
 
 def _add_revision(revisions: tuple[Revision, ...], added: Revision) -> tuple[Revision, ...]:
-    if any(revision.head == added.head for revision in revisions):
+    recorded = next((revision for revision in revisions if revision.head == added.head), None)
+    if recorded is not None and recorded.seen_at <= added.seen_at:
         return revisions
+    if recorded is not None:
+        # A later event of the same head arrived first.
+        added = replace(recorded, seen_at=added.seen_at)
+        revisions = tuple(revision for revision in revisions if revision is not recorded)
     ordered = sorted((*revisions, added), key=lambda revision: revision.seen_at)
     return tuple(ordered[-MAX_REVISIONS:])
 

@@ -18,6 +18,7 @@ from bot.pull_request.effects import (
     AddReaction,
     Announce,
     CancelWrite,
+    CloseAnnouncement,
     Effect,
     MinimiseReply,
     PostReply,
@@ -35,6 +36,7 @@ StoredValue = TypeVar("StoredValue")
 
 STORED_EFFECTS: dict[str, type[Any]] = {
     "Announce": Announce,
+    "CloseAnnouncement": CloseAnnouncement,
     "MinimiseReply": MinimiseReply,
     "React": AddReaction,
     "Reply": PostReply,

@@ -189,12 +189,20 @@ COMMAND_SECONDS = 8
 class Database(Protocol):
     """Runs work in transactions without blocking the event loop."""
 
-    async def write(self, work: TransactionWork[WorkResult]) -> WorkResult:
-        """Run the work and return its result once it is committed."""
+    async def write(self, work: TransactionWork[WorkResult], *, durable: bool = True) -> WorkResult:
+        """Run the work and return its result once it is committed.
+
+        What is not `durable` survives the end of the process, but a power cut may undo it: for what is done
+        or looked up again in that case.
+        """
         ...
 
     async def read(self, work: TransactionWork[WorkResult]) -> WorkResult:
         """Run work that only reads; each statement sees what is committed, and waits for no writer."""
+        ...
+
+    async def snapshot(self, work: TransactionWork[WorkResult]) -> WorkResult:
+        """Run work that reads everything as it is at one moment, however long it takes."""
         ...
 
     async def migrate(self, work: TransactionWork[None]) -> None:

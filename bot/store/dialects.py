@@ -22,7 +22,7 @@ from sqlite3 import Connection as DriverConnection
 from sqlite3 import Error as DriverError
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Engine, create_engine, event, text
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -97,13 +97,21 @@ class PostgresDatabase:
         self._engine = _postgres_engine(server, COMMAND_SECONDS)
         self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
 
-    async def write(self, work: TransactionWork[WorkResult]) -> WorkResult:
+    async def write(self, work: TransactionWork[WorkResult], *, durable: bool = True) -> WorkResult:  # noqa: ARG002  to say so costs a round trip, which saves no more
         """Run the work and return its result once it is committed."""
         return await self._run(self._engine, work)
 
     async def read(self, work: TransactionWork[WorkResult]) -> WorkResult:
         """Run work that only reads; each statement sees what is committed, and waits for no writer."""
         return await self._run(self._reader, work)
+
+    async def snapshot(self, work: TransactionWork[WorkResult]) -> WorkResult:
+        """Run work that reads everything as it is at one moment, however long it takes."""
+        patient = _postgres_engine(self._server, None)
+        try:
+            return await self._run(patient.execution_options(isolation_level="REPEATABLE READ"), work)
+        finally:
+            await patient.dispose()
 
     async def migrate(self, work: TransactionWork[None]) -> None:
         """Run the work in one instance at a time, however long it takes."""
@@ -219,6 +227,7 @@ logger = logging.getLogger("whetstone.store")
 class _Waiting:
     work: TransactionWork[Any]
     answer: asyncio.Future[Any]
+    durable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,21 +250,31 @@ class SqliteDatabase:
         self._writer = _sqlite_engine(path, 1)
         self._writing = ThreadPoolExecutor(1, "store writer")
         self._waiting: deque[_Waiting] = deque()
-        event.listen(self._writer, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+        self._durable = True
+        event.listen(self._writer, "begin", self._begin)
         self._reader = _sqlite_engine(path, READER_THREADS)
         self._reading = ThreadPoolExecutor(READER_THREADS, "store reader")
 
-    async def write(self, work: TransactionWork[WorkResult]) -> WorkResult:
+    async def write(self, work: TransactionWork[WorkResult], *, durable: bool = True) -> WorkResult:
         """Run the work and return its result once it is committed, together with what else waits by then."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[WorkResult] = loop.create_future()
-        self._waiting.append(_Waiting(work, answer))
+        self._waiting.append(_Waiting(work, answer, durable))
         self._writing.submit(self._commit_all, loop)
         return await answer
 
     async def read(self, work: TransactionWork[WorkResult]) -> WorkResult:
         """Run work that only reads; each statement sees what is committed, and waits for no writer."""
         return await _in(self._reading, partial(self._run, self._reader, work))
+
+    async def snapshot(self, work: TransactionWork[WorkResult]) -> WorkResult:
+        """Run work that reads everything as it is at one moment; writers go on meanwhile."""
+
+        def begin(transaction: Transaction) -> WorkResult:
+            transaction.connection.exec_driver_sql("BEGIN")
+            return work(transaction)
+
+        return await self.read(begin)
 
     async def migrate(self, work: TransactionWork[None]) -> None:
         """Run the work in a writing transaction, which keeps every other writer out."""
@@ -279,6 +298,7 @@ class SqliteDatabase:
             batch.append(self._waiting.popleft())
         if not batch:
             return  # done with the one before
+        self._durable = any(waiting.durable for waiting in batch)
         try:
             outcomes = self._run(self._writer, partial(_together, batch))
         except _OneFailed:
@@ -288,6 +308,15 @@ class SqliteDatabase:
         except Exception as error:  # noqa: BLE001  nothing was committed, and each has to know
             outcomes = [_Outcome(error=error)] * len(batch)
         loop.call_soon_threadsafe(_answer_all, batch, outcomes)
+
+    def _begin(self, connection: Connection) -> None:
+        # Only the writer's thread comes here. NORMAL leaves the log in the hands of the system, and the next
+        # FULL one writes it to the disk with all that came before.
+        driver: DriverConnection = connection.connection.driver_connection  # type: ignore[assignment]  # SQLite's
+        if connection.info.get("durable", True) != self._durable:
+            driver.execute(f"PRAGMA synchronous={'FULL' if self._durable else 'NORMAL'}").close()
+            connection.info["durable"] = self._durable
+        driver.execute("BEGIN IMMEDIATE").close()
 
     def _alone(self, work: TransactionWork[Any]) -> _Outcome:
         try:

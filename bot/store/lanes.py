@@ -221,7 +221,8 @@ def take_due_lanes(transaction: Transaction, claimant: Claimant, limit: int) -> 
     keys = transaction.execute(select_due_lanes(transaction.dialect), values).scalars().all()
     if not keys:
         return ()
-    record_heartbeat(transaction, claimant.instance)  # else a peer could take this owner for dead
+    if transaction.shared:
+        record_heartbeat(transaction, claimant.instance)  # else a peer could take this owner for dead
     order = {key: index for index, key in enumerate(keys)}
     rows = transaction.execute(_TAKE_LANES, {"keys": keys, "taker": claimant.instance}).all()
     crashed = {row.key: row.isolated for row in rows if row.isolated is not None}

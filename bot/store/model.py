@@ -70,6 +70,8 @@ class RowState(StrEnum):
 
     READY = "ready"
     SENDING = "sending"
+    STARTED = "started"
+    """Stored as `sending`, by the turn that sends it now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,8 @@ class TurnResult:
     """What to store or delete besides the pull request."""
     is_shared: bool | None = None
     """Whether the pull request's repository shares its history; None where the turn did not look."""
+    revisit_at: datetime | None = None
+    """When the comment has to be brought up to date even if nothing happens until then."""
 
 
 @dataclass(frozen=True, slots=True)

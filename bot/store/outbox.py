@@ -163,6 +163,13 @@ def save_effects(transaction: Transaction, lane: str, effects: Sequence[Effect])
     return (*kept, *added)
 
 
+def start_post(transaction: Transaction, installation_id: int, row: OutboxRow) -> OutboxRow:
+    """Count a row that posts a comment, and mark it as sent by this turn, unless it may not be sent now."""
+    if load_blocks(transaction, installation_id) or spend_write(transaction, installation_id, 0):
+        return row
+    return replace(mark_sending(transaction, row), state=RowState.STARTED)
+
+
 def mark_sending(transaction: Transaction, row: OutboxRow) -> OutboxRow:
     """Mark a row as about to be sent, and return it."""
     return _mark(transaction, row, _sending(transaction.dialect))
@@ -217,7 +224,8 @@ def _mark(transaction: Transaction, row: OutboxRow, marked: Update) -> OutboxRow
     updated = transaction.execute(marked, {"marked": row.id, **transaction.passed_time}).first()
     if updated is None:
         raise LaneFenced(f"{row.lane} no longer owes this write")
-    return _row(updated)
+    at = None if updated.sending_at is None else to_datetime(updated.sending_at)
+    return replace(row, state=RowState(updated.state), sending_at=at, read_at=None)
 
 
 def _rows(transaction: Transaction, lanes: Collection[str]) -> Sequence[Row[Any]]:
@@ -251,7 +259,8 @@ def _sending(dialect: Dialect) -> Update:
 
 def _marked(state: str, sending_at: ColumnElement[Any]) -> Update:
     chosen = update(outbox_table).where(outbox_table.c.id == bindparam("marked"))
-    return chosen.values(state=state, sending_at=sending_at).returning(outbox_table)
+    chosen = chosen.values(state=state, sending_at=sending_at)
+    return chosen.returning(outbox_table.c.state, outbox_table.c.sending_at)
 
 
 _READY_AGAIN = _marked(READY, null())
@@ -296,16 +305,20 @@ BLOCK_KEPT_SECONDS = 30 * 86_400.0
 
 def load_blocks(transaction: Transaction, installation_id: int) -> tuple[PermissionBlock, ...]:
     """Load the kinds of writes that GitHub refused to this installation, lately or some time ago."""
-    recent = _is_recent(transaction).label("recent")
-    rows = select(permission_block_table, recent).where(
-        permission_block_table.c.installation_id == installation_id
-    )
+    values = {"whose": installation_id, **transaction.passed_time}
     return tuple(
         PermissionBlock(
             row.installation_id, row.repository_id, row.kind, row.permission, recent=bool(row.recent)
         )
-        for row in transaction.execute(rows.order_by(permission_block_table.c.key))
+        for row in transaction.execute(_blocks(transaction.dialect), values)
     )
+
+
+@cache
+def _blocks(dialect: Dialect) -> Select[Any]:
+    rows = select(permission_block_table, _is_recent(dialect.now).label("recent"))
+    rows = rows.where(permission_block_table.c.installation_id == bindparam("whose"))
+    return rows.order_by(permission_block_table.c.key)
 
 
 def record_block(transaction: Transaction, block: PermissionBlock) -> None:
@@ -372,16 +385,16 @@ def load_blocked_writes(transaction: Transaction) -> tuple[BlockedWrites, ...]:
     )
 
 
-def _is_recent(transaction: Transaction) -> ColumnElement[bool]:
+def _is_recent(now: ColumnElement[float]) -> ColumnElement[bool]:
     # A time far ahead was written by a clock that was put back since.
     return and_(
-        permission_block_table.c.at > transaction.now - BLOCK_RETRY_SECONDS,
-        permission_block_table.c.at <= transaction.now + BLOCK_RETRY_SECONDS,
+        permission_block_table.c.at > now - BLOCK_RETRY_SECONDS,
+        permission_block_table.c.at <= now + BLOCK_RETRY_SECONDS,
     )
 
 
 def _retry_old(transaction: Transaction) -> None:
-    fresh = and_(permission_block_table.c.key == outbox_table.c.refusal, _is_recent(transaction))
+    fresh = and_(permission_block_table.c.key == outbox_table.c.refusal, _is_recent(transaction.now))
     _release(transaction, ~exists().where(fresh))
 
 

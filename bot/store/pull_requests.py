@@ -45,6 +45,19 @@ _PULL_REQUEST = (
 )
 
 
+def has_comment(transaction: Transaction, repository_id: int) -> bool:
+    """Whether a pull request of this repository has, or had, a comment of the bot."""
+    return transaction.execute(_ANY_COMMENT, {"repository_id": repository_id}).first() is not None
+
+
+_ANY_COMMENT = (
+    select(sticky_table.c.lane)
+    .join(pull_request_table, pull_request_table.c.lane == sticky_table.c.lane)
+    .where(pull_request_table.c.repository_id == bindparam("repository_id"))
+    .limit(1)
+)
+
+
 def save_pull_request(transaction: Transaction, lane: str, record: PullRequest) -> None:
     """Save a pull request; its sticky comment is saved separately, when it was written."""
     repository = record.repository

@@ -108,7 +108,7 @@ def delete_repository_data(
 def is_repository_lane(lane: ColumnElement[str], repository_id: int) -> ColumnElement[bool]:
     """Whether a lane is this repository's."""
     exact = [f"{kind}:{repository_id}" for kind in ("weekly", "backfill", "repository")]
-    below = (lane.like(f"{kind}:{repository_id}:%") for kind in ("pr", "issue", "commit"))
+    below = (lane.like(f"{kind}:{repository_id}:%") for kind in ("pr", "issue", "commit", "revisit"))
     return or_(lane.in_(exact), *below)
 
 
@@ -130,17 +130,18 @@ def load_ownership(
 ) -> dict[str, RepositoryOwnership]:
     """Load, by lane, who owns its repository, where a sender has lost it, or no installation has it now."""
     repository_ids = {lane: which for lane, _ in senders if (which := _repository_id(lane))}
-    here = repository_table.c.id.in_(set(repository_ids.values()))
-    installations = {installation for _, installation in senders}
-    theirs = former_owner_table.c.installation_id.in_(select(repository_table.c.installation_id).where(here))
-    lost = select(former_owner_table).where(
-        or_(former_owner_table.c.installation_id.in_(installations), theirs),
-        former_owner_table.c.repository_id.in_({WHOLE_INSTALLATION, *repository_ids.values()}),
-    )
-    rows = transaction.execute(lost).all()
+    here = list(set(repository_ids.values()))
+    values = {
+        "installations": list({installation for _, installation in senders}),
+        "here": here,
+        "lost": [WHOLE_INSTALLATION, *here],
+    }
+    rows = transaction.execute(_LOST, values).all()
     if not rows:
         return {}
-    repositories = transaction.execute(select(repository_table, has_left.label("left")).where(here)).all()
+    repositories = transaction.execute(
+        select(repository_table, has_left.label("left")).where(repository_table.c.id.in_(here))
+    ).all()
     by_id = {row.id: row for row in repositories}
     ownership: dict[str, RepositoryOwnership] = {}
     for lane, repository_id in repository_ids.items():
@@ -156,6 +157,20 @@ def load_ownership(
                 former, now, is_leaving=is_left, lost_at=_lost_at(rows, repository_id, through)
             )
     return ownership
+
+
+# Built once: every claim asks.
+_LOST = select(former_owner_table).where(
+    or_(
+        former_owner_table.c.installation_id.in_(bindparam("installations", expanding=True)),
+        former_owner_table.c.installation_id.in_(
+            select(repository_table.c.installation_id).where(
+                repository_table.c.id.in_(bindparam("here", expanding=True))
+            )
+        ),
+    ),
+    former_owner_table.c.repository_id.in_(bindparam("lost", expanding=True)),
+)
 
 
 def _lost_at(rows: Sequence[Any], repository_id: int, through: Collection[int]) -> datetime | None:
@@ -395,7 +410,7 @@ def repository_from_row(row: Any) -> Repository:
     return Repository(row.id, row.owner, row.name, row.installation_id, row.private, row.default_branch)
 
 
-_KINDS = frozenset({"pr", "issue", "commit", "weekly", "backfill"})
+_KINDS = frozenset({"pr", "issue", "commit", "weekly", "backfill", "revisit"})
 _REPOSITORY = select(repository_table, has_left.label("left")).where(
     repository_table.c.id == bindparam("which")
 )

@@ -355,8 +355,8 @@ MIGRATIONS_PATH = Path(__file__).parent / "migrations"
 
 async def migrate(database: Database) -> None:
     """Bring the tables up to date; of two instances that start at once, one waits for the other."""
-    if await database.read(_revision) != known_revisions()[-1]:
-        await database.migrate(_upgrade)
+    if await database.read(read_revision) != known_revisions()[-1]:
+        await database.migrate(upgrade)
 
 
 def known_revisions() -> tuple[str, ...]:
@@ -364,15 +364,17 @@ def known_revisions() -> tuple[str, ...]:
     return tuple(sorted(path.stem[1:5] for path in MIGRATIONS_PATH.glob("versions/v*.py")))
 
 
-def _revision(transaction: Transaction) -> str | None:
+def read_revision(transaction: Transaction) -> str | None:
+    """Return the revision of the tables; None where there are none yet."""
     if not inspect(transaction.connection).has_table("alembic_version"):
         return None
     found = transaction.execute(text("SELECT version_num FROM alembic_version")).scalar()
     return None if found is None else str(found)
 
 
-def _upgrade(transaction: Transaction) -> None:
-    current = _revision(transaction)
+def upgrade(transaction: Transaction, revision: str = "head") -> None:
+    """Bring the tables to this revision; `StoreConfigError` where they are newer than this program."""
+    current = read_revision(transaction)
     if current is not None and current not in known_revisions():
         raise StoreConfigError(
             f"the database is at revision {current}, newer than this version's {known_revisions()[-1]}: "
@@ -385,4 +387,4 @@ def _upgrade(transaction: Transaction) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS_PATH).replace("%", "%%"))
     config.attributes["connection"] = transaction.connection
-    command.upgrade(config, "head")
+    command.upgrade(config, revision)

@@ -22,6 +22,7 @@ from bot.store.database import (
     StoreAddress,
     StoreClock,
     Transaction,
+    TransactionWork,
     WorkResult,
     parse_store_url,
 )
@@ -90,13 +91,31 @@ class Store:
         **kwargs: QueryArguments.kwargs,
     ) -> WorkResult:
         """Run a query for a claimed lane; nothing is written where another instance owns the lane by now."""
+        return await self._write_fenced(
+            claim, lambda transaction: query(transaction, *args, **kwargs), durable=True
+        )
 
+    async def note_claimed(
+        self,
+        claim: LaneClaim,
+        query: Query[QueryArguments, WorkResult],
+        *args: QueryArguments.args,
+        **kwargs: QueryArguments.kwargs,
+    ) -> WorkResult:
+        """Like `write_claimed`, for what GitHub shows already: after a power cut it is looked up there."""
+        return await self._write_fenced(
+            claim, lambda transaction: query(transaction, *args, **kwargs), durable=False
+        )
+
+    async def _write_fenced(
+        self, claim: LaneClaim, work: TransactionWork[WorkResult], *, durable: bool
+    ) -> WorkResult:
         def write_fenced(transaction: Transaction) -> WorkResult:
             lanes.hold_lane(transaction, claim, self.instance)
-            return query(transaction, *args, **kwargs)
+            return work(transaction)
 
         try:
-            return await self.database.write(write_fenced)
+            return await self.database.write(write_fenced, durable=durable)
         except (LaneFenced, StoreUnavailable):
             self.abandon(claim)
             raise
@@ -133,7 +152,7 @@ class Store:
             follow_clock(transaction)
             lanes.record_heartbeat(transaction, self.instance)
 
-        await self.database.write(beat)
+        await self.database.write(beat, durable=False)
 
     async def accept(self, delivery: Delivery) -> Acceptance:
         """Return only when the delivery is safe on disk, or known already."""
@@ -141,7 +160,11 @@ class Store:
 
     async def claim(self, limit: int) -> tuple[LaneClaim, ...]:
         """Own up to `limit` lanes that are due, every installation's oldest first."""
-        claims = await self.write(_claim_lanes, self._claimant, limit)
+        claimant = self._claimant
+        # A power cut ends the owner as well.
+        claims = await self.database.write(
+            lambda transaction: _claim_lanes(transaction, claimant, limit), durable=False
+        )
         self._held |= {claim.lane: claim.fence for claim in claims}
         return claims
 
@@ -156,7 +179,9 @@ class Store:
         """
         rest = lanes.LaneRest(retry_after, attempt)
         try:
-            due = await self.write(_release_lane, claim, self.instance, rest)
+            due = await self.database.write(
+                lambda transaction: _release_lane(transaction, claim, self.instance, rest), durable=False
+            )
         finally:
             # Not earlier: a claim of ours that comes in between would take the lane from this turn.
             self.abandon(claim)

@@ -16,11 +16,11 @@ from bot.feedback.announcements import (
 )
 from bot.feedback.brief_inputs import add_brief, detect_feedback_type, resolve_brief_outcomes
 from bot.feedback.build import build_feedback, track_followup
-from bot.feedback.document import DocumentJson, build_document, document_items
+from bot.feedback.document import build_document
 from bot.feedback.gate_notes import add_gate_notes
 from bot.feedback.model import Decision, Feedback
 from bot.feedback.render import render_comment
-from bot.gates.config import CommentPolicy, RepositoryRules
+from bot.gates.config import CommentPolicy, RepositoryRules, RepostPolicy
 from bot.grounding.log import record_grounding
 from bot.history.model import HistoryRecord
 from bot.iterations.model import Iteration, current_iteration
@@ -28,8 +28,13 @@ from bot.markdown.escape import html_safe_json
 from bot.markdown.links import LinkContext
 from bot.pull_request.effects import CancelWrite, ShowComment, StoreDocument
 from bot.pull_request.facts import DecisionTime, Facts
-from bot.pull_request.model import FeedbackIdentity, PullRequest, StickyComment
-from bot.pull_request.record import merge_revisions, merge_snapshot, remove_forgotten_reviewers
+from bot.pull_request.model import FeedbackIdentity, FindingStatus, PullRequest, StickyComment
+from bot.pull_request.record import (
+    merge_revisions,
+    merge_snapshot,
+    record_resolver_roles,
+    remove_forgotten_reviewers,
+)
 from bot.verdicts.item_context import add_context, add_fixes, files_at_head
 from bot.verdicts.reviews import merge_reviews
 from bot.verdicts.signals import merge_signals
@@ -71,7 +76,7 @@ def merge_verdicts(
     """Merge the verdicts of reviews and of all other sources."""
     merged = merge_snapshot(pull_request, facts.pull_request) if facts.pull_request else pull_request
     merged = merge_signals(merge_reviews(merged, facts, rules, now), facts, rules)
-    return record_maintainer_answer(merged, facts)
+    return record_maintainer_answer(record_resolver_roles(merged, facts.roles), facts)
 
 
 def merge_texts(before: PullRequest, merged: PullRequest, facts: Facts) -> PullRequest:
@@ -86,15 +91,19 @@ def assess(
     rules: RepositoryRules,
     moment: DecisionTime,
     detection: Detection | None = None,
+    *,
+    is_first: bool = False,
 ) -> Assessment:
     """Work out what is wrong and what the author should do next; nothing is rendered.
 
-    `detection` is the type of feedback in the validators' plain words, if this turn has detected it already.
+    `detection` is the type of feedback in the validators' plain words, if this turn has detected it already;
+    `is_first` says that the repository had no comment before.
     """
     feedback = build_feedback(pull_request, rules, moment)
     if feedback is None:
         return Assessment(pull_request, reason="no validator has judged it yet")
-    if reason := _silence_reason(pull_request, feedback.iteration, rules):
+    pull_request = feedback.pull_request
+    if reason := _silence_reason(pull_request, feedback.iteration, rules, is_first=is_first):
         # What nobody was shown is no advice.
         briefs = resolve_brief_outcomes(feedback)
         feedback = replace(feedback, pull_request=replace(pull_request, briefs=briefs))
@@ -122,11 +131,10 @@ def conclude(
     feedback = assessment.feedback
     if feedback is None:
         return _no_comment(assessment)
-    document = build_document(feedback, site.schema)
-    feedback = _keep_feedback_id(feedback, document)
+    feedback = _keep_feedback_id(feedback)
     if not assessment.is_comment_due:
         return replace(_no_comment(assessment), pull_request=feedback.pull_request, feedback=feedback)
-    document["id"] = feedback.id
+    document = build_document(feedback, site.schema)
     before = feedback.pull_request
     feedback = add_gate_notes(feedback, recent_records, site.web)
     feedback = replace(feedback, pull_request=escalate(feedback, rules))
@@ -139,6 +147,9 @@ def conclude(
         return Decision(
             pull_request, (CancelWrite("comment"), *announcements), reason, feedback=feedback, body=body
         )
+    is_reposted = _should_repost(feedback, rules)
+    if is_reposted or sticky is None or sticky.deleted_at:
+        pull_request = replace(pull_request, posted_head=feedback.iteration.head)
     effect = ShowComment(
         repository=pull_request.repository,
         number=pull_request.number,
@@ -147,7 +158,7 @@ def conclude(
         fingerprint=fingerprint,
         issues=feedback.issues,
         blocking=_blocking_tags(feedback),
-        anew=_is_worse(feedback, sticky),
+        anew=is_reposted,
         adopts=sticky is None and not pull_request.seen_opening,
     )
     # A document has at least one item.
@@ -158,36 +169,69 @@ def conclude(
     return Decision(pull_request, (effect, *announcements), reason, store_commands, feedback, body)
 
 
-def _silence_reason(pull_request: PullRequest, iteration: Iteration, rules: RepositoryRules) -> str | None:
-    """Why no comment is due; None if one is."""
-    sticky = pull_request.sticky
-    if not rules.comment.enabled:
+def _silence_reason(
+    pull_request: PullRequest, iteration: Iteration, rules: RepositoryRules, *, is_first: bool = False
+) -> str | None:
+    """Why no comment is due; None if one is. `is_first`: the repository's first rejection."""
+    sticky, requested_at = pull_request.sticky, pull_request.comment_requested_at
+    if not rules.comment.enabled or rules.comment.when is CommentPolicy.NEVER:
         return "comments are switched off"
-    if sticky and sticky.deleted_at and not _has_newer_verdict(pull_request, iteration, sticky):
-        return "somebody deleted the comment, and no verdict is newer"
     if sticky and not sticky.deleted_at:
         return None
-    rejecting = iteration.rejecting
-    if not rejecting:
-        return "nothing rejects it"
-    if rules.comment.when is CommentPolicy.TAGGED and not any(verdict.items for verdict in rejecting):
+    if sticky and sticky.deleted_at and not _is_wanted_again(pull_request, iteration, sticky):
+        return "somebody deleted the comment, and no verdict is newer"
+    if not iteration.is_rejected or not pull_request.open:
+        return "nothing rejects it" if pull_request.open else "it is closed"
+    return None if requested_at or is_first else _policy_reason(pull_request, iteration, rules)
+
+
+def _policy_reason(pull_request: PullRequest, iteration: Iteration, rules: RepositoryRules) -> str | None:
+    """Why the repository's policy wants no comment on this rejection; None if it wants one."""
+    if rules.comment.when is CommentPolicy.TAGGED and not iteration.tags:
         return "it is rejected without a tag"
-    return None if pull_request.open else "it is closed"
+    is_useful = rules.comment.when is CommentPolicy.ALWAYS or _adds_something(pull_request, iteration, rules)
+    return None if is_useful else NOTHING_TO_ADD
 
 
-def _has_newer_verdict(pull_request: PullRequest, iteration: Iteration, sticky: StickyComment) -> bool:
+NOTHING_TO_ADD = "the review itself shows all there is to say"
+
+
+def _adds_something(pull_request: PullRequest, iteration: Iteration, rules: RepositoryRules) -> bool:
+    """Whether a comment shows anything that is not directly above it."""
+    author = pull_request.author
+    sources = {verdict.validator.key for verdict in iteration.rejecting if verdict.items}
+    return (
+        rules.authors.is_agent(author.login, bot=author.bot)
+        or bool(iteration.tags)
+        or any(verdict.validator.check for verdict in iteration.rejecting)
+        or len(sources) > 1
+        or any(finding.first_head != iteration.head for finding in iteration.ledger.open)
+    )
+
+
+def _is_wanted_again(pull_request: PullRequest, iteration: Iteration, sticky: StickyComment) -> bool:
+    """Whether a deleted comment is due again: somebody asked for it, or there is a newer verdict."""
+    requested_at = pull_request.comment_requested_at
+    if requested_at and sticky.deleted_at and requested_at > sticky.deleted_at:
+        return True
     if is_awaiting_maintainer(pull_request):
         return False
     return any(verdict.at > (sticky.deleted_at or verdict.at) for verdict in iteration.standing)
 
 
-def _is_worse(feedback: Feedback, sticky: StickyComment | None) -> bool:
-    """Whether there is a blocking tag that the comment did not have: worth a new notification."""
-    if sticky is None or sticky.deleted_at or not feedback.pull_request.open:
+def _should_repost(feedback: Feedback, rules: RepositoryRules) -> bool:
+    """Whether a later head has a new or regressed blocking issue: worth a notification, once a head."""
+    pull_request = feedback.pull_request
+    sticky, author = pull_request.sticky, pull_request.author
+    if sticky is None or sticky.deleted_at or not pull_request.open or is_awaiting_maintainer(pull_request):
         return False
-    if is_awaiting_maintainer(feedback.pull_request):
+    if rules.comment.repost is RepostPolicy.NEVER or pull_request.posted_head == feedback.iteration.head:
         return False
-    return bool(set(_blocking_tags(feedback)) - set(sticky.blocking))
+    is_agent = rules.authors.is_agent(author.login, bot=author.bot)
+    worse = {FindingStatus.NEW, FindingStatus.REGRESSED}
+    return (is_agent or rules.comment.repost is RepostPolicy.ALWAYS) and any(
+        finding.item.status in worse for gate in feedback.blocking for finding in gate.findings
+    )
 
 
 def _blocking_tags(feedback: Feedback) -> tuple[str, ...]:
@@ -199,18 +243,18 @@ def _no_comment(assessment: Assessment) -> Decision:
     return Decision(assessment.pull_request, (CancelWrite("comment"),), assessment.reason)
 
 
-def _keep_feedback_id(feedback: Feedback, document: DocumentJson) -> Feedback:
-    """Keep the id of feedback that is repeated: other scores and times alone ask nothing new."""
-    # Another wording around the same items is no new feedback, though its hash is another.
-    items = [
-        {name: value for name, value in item.items() if name != "provenance"}
-        for item in document_items(document)
+def _keep_feedback_id(feedback: Feedback) -> Feedback:
+    """Keep the id of feedback that is repeated: a push, other scores or another wording ask nothing new."""
+    asked = [
+        [gate.blocking, *((finding.item.finding, finding.item.words) for finding in gate.findings)]
+        for gate in feedback.gates
     ]
-    requests = {"target": document["target"], "feedback_items": items}
-    text = html_safe_json([requests, feedback.verdict, feedback.iteration.number, feedback.more])
+    text = html_safe_json([asked, feedback.verdict, feedback.iteration.number, feedback.more])
     content_hash = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     before = feedback.pull_request.asked
-    identity = before.id if before and before.what == content_hash else feedback.id
+    # Merging or closing asks nothing of anybody.
+    is_known = before is not None and (before.what == content_hash or not feedback.pull_request.open)
+    identity = before.id if before and is_known else feedback.id
     pull_request = replace(feedback.pull_request, asked=FeedbackIdentity(identity, content_hash))
     return replace(feedback, id=identity, pull_request=pull_request)
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import TypeVar, cast
 
 from bot.commands.invocation import new_texts
 from bot.gates.config import Permission, RepositoryRules
 from bot.gates.rule_book import CONFIG_FILE, ConfigReport, RuleBook
 from bot.github.client import GitHub
 from bot.github.errors import Forbidden, NotFound, ValidationFailed
+from bot.history.forget import load_forgotten
 from bot.history.model import HistoryRecord
 from bot.history.store import load_newest_records
 from bot.iterations.model import list_iterations
@@ -32,14 +35,16 @@ from bot.pull_request.events import (
     ReviewEvent,
     ReviewSnapshot,
     ReviewState,
+    ReviewThreadEvent,
     ValidationEvent,
 )
 from bot.pull_request.facts import Facts
 from bot.pull_request.model import PullRequest, Revision, Stance
-from bot.pull_request.record import MAX_KEPT_HEADS, record_event
+from bot.pull_request.record import MAX_KEPT_HEADS, is_verdict_of, record_event
+from bot.store.database import Transaction
 from bot.store.store import Store
 from bot.values import GHOST, Account, Repository
-from bot.verdicts.checks import conclusion_stance
+from bot.verdicts.checks import conclusion_stance, needs_log
 from bot.verdicts.item_context import file_key
 from bot.verdicts.reviews import is_opinionated
 from bot.verdicts.signals import as_signal, is_validator_comment
@@ -48,16 +53,19 @@ MAX_READ_ATTEMPTS = 3
 
 
 def unread_revisions(pull_request: PullRequest) -> tuple[Revision, ...]:
-    """The reviewed heads to read now: from the second iteration on, and only if something was rejected."""
+    """The heads to read now: from the second head on, and only if something was rejected.
+
+    Those that were reviewed are compared with each other, and the newest one shows what the author has
+    changed since.
+    """
     iterations = list_iterations(pull_request)
     rejected = any(verdict.counted and verdict.stance is Stance.REJECTS for verdict in pull_request.verdicts)
-    if len(iterations) < 2 or not rejected:
+    reviewed = {iteration.head: iteration.reviewed_at for iteration in iterations[-MAX_KEPT_HEADS:]}
+    heads = {**reviewed, pull_request.head: pull_request.updated_at} if pull_request.open else reviewed
+    if len(heads) < 2 or not rejected:
         return ()
     by_head = {revision.head: revision for revision in pull_request.revisions}
-    revisions = (
-        by_head.get(iteration.head, Revision(iteration.head, iteration.reviewed_at))
-        for iteration in iterations[-MAX_KEPT_HEADS:]
-    )
+    revisions = (by_head.get(head, Revision(head, at)) for head, at in heads.items())
     return tuple(
         revision
         for revision in revisions
@@ -70,24 +78,53 @@ _LAG = timedelta(seconds=60)
 
 
 async def fetch_reviews(
-    pull_request: PullRequest, events: Sequence[Event], github: GitHub, now: datetime
+    pull_request: PullRequest,
+    events: Sequence[Event],
+    rules: RepositoryRules,
+    github: GitHub,
+    now: datetime,
 ) -> Facts:
     """Fetch reviews, inline comments and roles; nothing is read if no verdict can have changed."""
     me = await github.me()
     snapshot = None
     if pull_request.unsure:
         snapshot = await github.pull_request(pull_request.repository, pull_request.number)
-    if not any(_may_change_verdict(event, pull_request) for event in events):
+    if not any(_may_change_verdict(event, pull_request, rules) for event in events):
         return Facts(me, snapshot)
-    reviews = _merge_event_reviews(await github.reviews(pull_request.repository, pull_request.number), events)
-    comments = None
-    if any(_rejects(review) for review in reviews):
-        listed = await github.inline_comments(pull_request.repository, pull_request.number)
-        comments = _merge_event_comments(listed, events, now)
+    repository, number = pull_request.repository, pull_request.number
+    submitted = (event.review for event in events if isinstance(event, ReviewEvent))
+    rejecting = [review for review in submitted if _has_findings(review, rules)]
+    comments: tuple[InlineCommentSnapshot, ...] | None = None
+    if rejecting:
+        # All three are needed for certain, so none waits for another; roles are cached.
+        lists = fetch_both(github.reviews(repository, number), github.inline_comments(repository, number))
+        roles = _fetch_roles(pull_request, rejecting, github, me)
+        (listed, comments), _ = await fetch_both(lists, roles)
+    else:
+        listed = await github.reviews(repository, number)
+    reviews = _merge_event_reviews(listed, events)
+    if not any(_has_findings(review, rules) for review in reviews):
+        comments = None
+    else:
+        comments = await github.inline_comments(repository, number) if comments is None else comments
+        comments = _merge_event_comments(comments, events, now)
     return Facts(me, snapshot, reviews, comments, await _fetch_roles(pull_request, reviews, github, me))
 
 
-def _may_change_verdict(event: Event, pull_request: PullRequest) -> bool:
+One = TypeVar("One")
+Other = TypeVar("Other")
+
+
+async def fetch_both(one: Awaitable[One], other: Awaitable[Other]) -> tuple[One, Other]:
+    """Fetch both at the same time; an error of either is raised once both have ended."""
+    fetched = await asyncio.gather(one, other, return_exceptions=True)
+    for result in fetched:
+        if isinstance(result, BaseException):
+            raise result
+    return cast("tuple[One, Other]", tuple(fetched))
+
+
+def _may_change_verdict(event: Event, pull_request: PullRequest, rules: RepositoryRules) -> bool:
     verdict_ids = {verdict.id for verdict in pull_request.verdicts}
     match event:
         case ReviewEvent():
@@ -95,9 +132,12 @@ def _may_change_verdict(event: Event, pull_request: PullRequest) -> bool:
                 event.review.state is ReviewState.DISMISSED
                 or f"review:{event.review.id}" in verdict_ids
                 or is_opinionated(event.review)
+                or _is_named_app(event.review.author, rules)
+                or any(is_verdict_of(v, event.review.author.id) and v.counted for v in pull_request.verdicts)
             )
         case InlineCommentEvent():
-            return f"review:{event.comment.review_id}" in verdict_ids
+            # A reply only answers; GitHub sends every other comment once more beside its review.
+            return f"review:{event.comment.review_id}" in verdict_ids and event.comment.in_reply_to is None
         case PastPullRequestEvent():
             return True
         case CheckBackfillEvent():  # it may have been reviewed before the first event came
@@ -106,10 +146,16 @@ def _may_change_verdict(event: Event, pull_request: PullRequest) -> bool:
             return not verdict_ids and not pull_request.seen_opening
 
 
-def _rejects(review: ReviewSnapshot) -> bool:
+def _has_findings(review: ReviewSnapshot, rules: RepositoryRules) -> bool:
+    """Whether a review's inline comments may be findings."""
     return review.state is ReviewState.CHANGES_REQUESTED or (
-        review.state is ReviewState.COMMENTED and is_opinionated(review)
+        review.state is ReviewState.COMMENTED
+        and (is_opinionated(review) or _is_named_app(review.author, rules))
     )
+
+
+def _is_named_app(account: Account, rules: RepositoryRules) -> bool:
+    return account.bot and rules.validators.is_named(account.login, bot=True)
 
 
 def _merge_event_reviews(
@@ -185,6 +231,8 @@ async def fetch_signals(
     signals = tuple(signal for signal in found if signal)
     roles = dict(facts.roles)
     annotations = {}
+    for resolver in _unknown_resolvers(events, pull_request, facts):
+        roles[resolver.id] = await github.role(pull_request.repository, resolver)
     for signal in signals:
         if isinstance(signal, LabelEvent) and _needs_role(signal, pull_request, facts):
             roles[signal.sender.id] = await github.role(pull_request.repository, signal.sender)
@@ -192,7 +240,39 @@ async def fetch_signals(
             annotations[signal.run_id] = await _fetch_annotations(
                 pull_request.repository, signal.run_id, github
             )
-    return replace(facts, signals=signals, roles=roles, annotations=annotations)
+    logs = await _fetch_logs(pull_request.repository, signals, annotations, github)
+    return replace(facts, signals=signals, roles=roles, annotations=annotations, logs=logs)
+
+
+async def _fetch_logs(
+    repository: Repository,
+    signals: Iterable[Event],
+    annotations: Mapping[int, tuple[CheckAnnotation, ...]],
+    github: GitHub,
+) -> dict[int, str]:
+    """Read the end of a failed job's log, where nothing else says what failed; empty without permission."""
+    jobs = [
+        signal.run_id
+        for signal in signals
+        if isinstance(signal, CheckEvent)
+        and signal.run_id
+        and needs_log(signal, annotations.get(signal.run_id, ()))
+    ]
+    logs = {job: await github.job_log(repository, job) for job in jobs}
+    return {job: log for job, log in logs.items() if log}
+
+
+def _unknown_resolvers(
+    events: Sequence[Event], pull_request: PullRequest, facts: Facts
+) -> tuple[Account, ...]:
+    """Return who resolved a thread, where only their role says what that means."""
+    senders = {
+        event.sender.id: event.sender
+        for event in events
+        if isinstance(event, ReviewThreadEvent) and event.action == "resolved"
+    }
+    plain = {0, facts.me.id, pull_request.author.id, *facts.roles}
+    return tuple(sender for key, sender in senders.items() if key not in plain)
 
 
 async def fetch_unrecorded(
@@ -290,7 +370,7 @@ def _may_propose(event: Event, pull_request: PullRequest) -> bool:
 
 def _needs_role(label: LabelEvent, pull_request: PullRequest, facts: Facts) -> bool:
     """Whether the sender's role decides if the label counts."""
-    return label.action == "labeled" and label.sender.id not in {0, facts.me.id, pull_request.author.id}
+    return label.sender.id not in {0, facts.me.id, pull_request.author.id}
 
 
 def _has_annotations(check: CheckEvent) -> bool:
@@ -301,14 +381,26 @@ RECENT_RECORDS = 12
 """Records of an author: five of them are used, and some of the latest may not have been reviewed."""
 
 
-async def fetch_recent_records(
-    pull_request: PullRequest, facts: Facts, store: Store
-) -> tuple[HistoryRecord, ...]:
-    """The author's latest records, if a verdict can have changed."""
+_REVIEWING = (ReviewEvent, InlineCommentEvent, PastPullRequestEvent, CheckBackfillEvent)
+
+
+async def fetch_stored(
+    pull_request: PullRequest, events: Sequence[Event], store: Store
+) -> tuple[dict[int, datetime], tuple[HistoryRecord, ...]]:
+    """Who asked to be forgotten, and, if a verdict can have changed, the author's latest records."""
     author = pull_request.author
-    if author == GHOST or (facts.reviews is None and not pull_request.verdicts):
-        return ()
-    return await store.read(load_newest_records, pull_request.repository.id, author.id, RECENT_RECORDS)
+    is_reviewed = bool(pull_request.verdicts) or any(isinstance(event, _REVIEWING) for event in events)
+    is_needed = author != GHOST and is_reviewed
+    return await store.read(
+        _load_stored, pull_request.repository.id, author.id, RECENT_RECORDS if is_needed else 0
+    )
+
+
+def _load_stored(
+    transaction: Transaction, repository_id: int, author_id: int, limit: int
+) -> tuple[dict[int, datetime], tuple[HistoryRecord, ...]]:
+    forgotten = load_forgotten(transaction, repository_id)
+    return forgotten, load_newest_records(transaction, repository_id, author_id, limit) if limit else ()
 
 
 async def fetch_commented(events: Sequence[Event], github: GitHub) -> PullRequest | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import hashlib
 import logging
 import threading
@@ -12,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
-from cachetools import LRUCache
+from cachetools import LRUCache, TTLCache
 
 from bot.gates.config import RepositoryRules, shipped_claim_rules, shipped_scoring
 from bot.gates.model import Gates
@@ -20,18 +21,22 @@ from bot.gates.problems import RuleFileError, RuleFileProblem
 from bot.gates.repository_config import RepositoryConfig, load_config, merge_rules
 from bot.gates.rule_book import (
     CONFIG_FILE,
+    MISNAMED_CONFIG_FILE,
     OWNER_CONFIG_REPOSITORY,
     ConfigReport,
     ConfigStore,
     StoredConfig,
 )
 from bot.github.errors import Forbidden, GitHubUnavailable, NotFound, RateLimited, ValidationFailed
+from bot.markdown.escape import code_span
 from bot.values import Conclusion, Repository
 
 if TYPE_CHECKING:
     # Loading the client takes longer than `whetstone render` runs.
     from bot.github.client import GitHub
 
+MISNAMED_MAX_AGE = timedelta(hours=1)
+"""How long the answer holds whether a repository has a config under the wrong name."""
 CONFIG_MAX_AGE = timedelta(seconds=60)
 COVERED_MAX_AGE = timedelta(minutes=10)
 """How long the owner's repository is assumed to stay part of the installation."""
@@ -78,6 +83,8 @@ class LiveRuleBook:
         self._locks: dict[int, asyncio.Lock] = {}
         self._limited: dict[int, datetime] = {}
         self._loading: asyncio.Task[object] | None = None
+        self._problems: LRUCache[str, str] = LRUCache(10_000)
+        self._misnamed: TTLCache[int, bool] = TTLCache(10_000, MISNAMED_MAX_AGE.total_seconds())
 
     async def rules(self, repository: Repository, since: datetime | None = None) -> RepositoryRules:
         """The rules in force in this repository; with `since`, as read after that time."""
@@ -121,7 +128,7 @@ class LiveRuleBook:
         cached = self._cache.get(repository.id)
         if cached and self._is_fresh(cached.at, since):
             return cached
-        # Of eight lanes of a repository that become due at once, one reads.
+        # Of many lanes of a repository that become due at once, one reads.
         lock = self._locks.setdefault(repository.id, asyncio.Lock())
         try:
             async with lock:
@@ -152,8 +159,25 @@ class LiveRuleBook:
             if before is None or since is not None:
                 raise
             return replace(before, at=now)  # GitHub will be asked again; until then nothing has changed
-        config = await self._load(repository, _repository_key(repository), text, owner_config)
-        return _CachedConfig(now, self._merge(owner_config, config), text)
+        key = _repository_key(repository)
+        config = await self._load(repository, key, text, owner_config)
+        problem = (
+            self._problems.get(key, "") if text is not None else await self._misnamed_problem(repository)
+        )
+        rules = replace(self._merge(owner_config, config), config_problem=problem)
+        return _CachedConfig(now, rules, text)
+
+    async def _misnamed_problem(self, repository: Repository) -> str:
+        """Say that a config under the wrong name is not read; looked for once an hour."""
+        if repository.id not in self._misnamed:
+            try:
+                found = await self._github.file(repository, MISNAMED_CONFIG_FILE)
+            except (NotFound, Forbidden, ValidationFailed):
+                found = None
+            self._misnamed[repository.id] = found is not None
+        if not self._misnamed[repository.id]:
+            return ""
+        return f"`{MISNAMED_CONFIG_FILE}` is not read: rename it to `{CONFIG_FILE}`."
 
     async def _owner_config(
         self, repository: Repository, since: datetime | None = None
@@ -203,8 +227,11 @@ class LiveRuleBook:
         try:
             config = load_config(text, CONFIG_FILE, self._packs, owner_config)
         except RuleFileError as error:
+            problem = code_span(str(error.problems[0]), 200)
+            self._problems[key] = f"The config is broken, so its last valid version applies: {problem}."
             await self._report(repository, key, text, stored, error)
             return self._load_stored(stored, owner_config)
+        self._problems.pop(key, None)
         if stored.good != text or stored.broken:
             await self._configs.keep_config(key, repository.installation_id, StoredConfig(good=text))
         return config
@@ -293,6 +320,7 @@ def _load_detection() -> None:
 
     with _LOADING_DETECTION:  # the rule books of the web server and the worker share them
         shipped_detection_rules()
+        gc.freeze()  # they stay for good, so no collection has to look through them
 
 
 class DefaultRules:
@@ -315,7 +343,8 @@ def build_rule_book(
     github: GitHub, configs: ConfigStore, reporter: BrokenConfigReporter, clock: Callable[[], datetime]
 ) -> LiveRuleBook:
     """A rule book of the configs on GitHub over the shipped rules."""
-    # Loaded at start, not with the first review: a broken file stops the start, not a turn.
+    # Loaded at start, not with the first review: a broken file stops the start, not a turn. The detector's
+    # rules come with the first comment in plain words, which many processes never see.
     shipped_scoring(), shipped_claim_rules()
     return LiveRuleBook(_packs(), github, configs, reporter, clock)
 

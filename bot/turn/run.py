@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from bot.commands.fetch import CommandHandler
 from bot.commands.invocation import find_invocations
@@ -22,20 +23,22 @@ from bot.commands.model import CommandOutcome
 from bot.commands.overrides import keep_command_verdicts
 from bot.feedback.brief_inputs import framework_in_manifests, manifests_to_read
 from bot.feedback.check_run import add_check_effects, mark_budgeted
+from bot.findings.turns import next_report_due
 from bot.gates.config import RepositoryRules
 from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
 from bot.grounding.fetch import observe_revision
 from bot.grounding.log import pending_claims, record_grounding
-from bot.history.forget import load_forgotten
 from bot.markdown.links import LinkContext
 from bot.pull_request.events import CheckBackfillEvent, Event, InlineCommentEvent
 from bot.pull_request.facts import DecisionTime, Facts
 from bot.pull_request.model import PullRequest, Verdict
 from bot.pull_request.record import merge_revisions, record_event
 from bot.store.model import TurnResult
+from bot.store.pull_requests import has_comment
 from bot.store.store import Store
 from bot.turn.decide import (
+    NOTHING_TO_ADD,
     Assessment,
     assess,
     conclude,
@@ -45,14 +48,15 @@ from bot.turn.decide import (
     merge_verdicts,
 )
 from bot.turn.fetch import (
+    fetch_both,
     fetch_commented,
     fetch_files,
     fetch_maintainer_answer,
     fetch_proposed_config,
-    fetch_recent_records,
     fetch_reviews,
     fetch_revisions,
     fetch_signals,
+    fetch_stored,
     fetch_unrecorded,
     unread_revisions,
 )
@@ -92,11 +96,13 @@ class TurnRunner:
         if pull_request is None:
             return NO_CHANGE
 
-        rules = await self._rules(pull_request, events)
         moment = DecisionTime(self.clock(), str(uuid.uuid4()))
-        facts = await fetch_reviews(pull_request, events, self.github, moment.now)
+        rules, (forgotten, recent_records) = await fetch_both(
+            self._rules(pull_request, events), fetch_stored(pull_request, events, self.store)
+        )
+        facts = await fetch_reviews(pull_request, events, rules, self.github, moment.now)
         facts = await fetch_signals(facts, pull_request, events, rules, self.github)
-        facts = replace(facts, forgotten=await self.store.read(load_forgotten, pull_request.repository.id))
+        facts = replace(facts, forgotten=forgotten)
         is_repetition = not invocations and _may_repeat_review(events)
         if is_repetition and merge_facts(pull_request, facts, rules, moment.now) == stored:
             return NO_CHANGE
@@ -105,9 +111,9 @@ class TurnRunner:
             config=await fetch_proposed_config(pull_request, events, self.rule_book, self.github),
             maintainer_answered_at=await fetch_maintainer_answer(pull_request, events, self.github),
         )
-        recent_records = await fetch_recent_records(pull_request, facts, self.store)
 
-        assessor = Assessor(rules, moment, self.github, pull_request.verdicts)
+        is_first = partial(self._is_first_rejection, pull_request)
+        assessor = Assessor(rules, moment, self.github, pull_request.verdicts, is_first)
         assessment, facts = await assessor.assess(pull_request, facts)
         outcome = CommandOutcome(assessment.pull_request)
         if invocations:
@@ -128,7 +134,11 @@ class TurnRunner:
             done=(),
             store_commands=(*decision.store_commands, *outcome.store_commands),
             is_shared=rules.history.shared,
+            revisit_at=next_report_due(decision.pull_request, rules, moment.now),
         )
+
+    async def _is_first_rejection(self, pull_request: PullRequest) -> bool:
+        return not await self.store.read(has_comment, pull_request.repository.id)
 
     async def _rules(self, pull_request: PullRequest, events: Sequence[Event]) -> RepositoryRules:
         """The rules in force; a check backfill needs them as read after the config was pushed."""
@@ -149,6 +159,8 @@ class Assessor:
     github: GitHub
     verdicts_before: tuple[Verdict, ...]
     """The verdicts that were known before this turn."""
+    is_first_rejection: Callable[[], Awaitable[bool]]
+    """Whether the bot has not commented in this repository before."""
 
     async def assess(self, before: PullRequest, facts: Facts) -> tuple[Assessment, Facts]:
         """Work out what is wrong; return it with the facts that were read for it."""
@@ -161,6 +173,8 @@ class Assessor:
         facts = await self._read_fixable_files(before, merged, facts)
         merged = merge_texts(before, merged, facts)
         assessment = assess(merged, self.rules, self.moment)
+        if assessment.reason == NOTHING_TO_ADD and await self.is_first_rejection():
+            assessment = assess(merged, self.rules, self.moment, assessment.detection, is_first=True)
         return await self._name_framework(merged, assessment, facts)
 
     async def _look_up_claims(self, merged: PullRequest, facts: Facts) -> Facts:
@@ -212,5 +226,6 @@ def _merge_command_changes(pull_request: PullRequest, changed: PullRequest) -> P
         rulings=changed.rulings,
         override=changed.override,
         audits=changed.audits,
+        comment_requested_at=changed.comment_requested_at,
         verdicts=keep_command_verdicts(pull_request.verdicts, changed.verdicts),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import assert_never
 
 from bot.commands.store import mark_reply_posted, save_replies
@@ -26,15 +27,30 @@ from bot.pull_request.effects import (
 from bot.pull_request.record import mark_unsent
 from bot.store import deliveries, outbox, pull_requests, repositories
 from bot.store.database import Transaction
-from bot.store.model import LaneClaim, OutboxRow, TurnResult
+from bot.store.model import LaneClaim, OutboxRow, RowState, TurnResult
 from bot.store.schema import audit_table
 from bot.store.store import Store
 from bot.weekly.store import save_issue_number, save_weekly_run
 
 
-async def apply_turn(store: Store, claim: LaneClaim, turn: TurnResult) -> tuple[OutboxRow, ...]:
-    """Write records, outbox and deliveries in one transaction; return the rows now owed."""
-    owed, is_emptied = await store.write_claimed(claim, save_turn, claim.lane, turn)
+async def apply_turn(
+    store: Store,
+    claim: LaneClaim,
+    turn: TurnResult,
+    is_post: Callable[[Effect], bool] = lambda _effect: False,
+) -> tuple[OutboxRow, ...]:
+    """Write records, outbox and deliveries in one transaction; return the rows now owed.
+
+    The first row is started in the same transaction if it posts a comment.
+    """
+
+    def save(transaction: Transaction) -> tuple[tuple[OutboxRow, ...], bool]:
+        owed, is_emptied = save_turn(transaction, claim.lane, turn)
+        if owed and owed[0].state is RowState.READY and is_post(owed[0].effect):
+            owed = (outbox.start_post(transaction, claim.installation_id, owed[0]), *owed[1:])
+        return owed, is_emptied
+
+    owed, is_emptied = await store.write_claimed(claim, save)
     for command in turn.store_commands:
         if isinstance(command, AddRepository | UpdateRepository):
             # Apart: a turn that waits for other lanes than its own could wait for ever.
@@ -58,10 +74,13 @@ def save_turn(transaction: Transaction, lane: str, turn: TurnResult) -> tuple[tu
         pull_request = repositories.relocate_pull_request(
             transaction, turn.pull_request, is_shared=turn.is_shared
         )
-        pull_requests.save_pull_request(transaction, lane, forget.keep_forgotten(transaction, pull_request))
+        forgotten = forget.load_forgotten(transaction, pull_request.repository.id)
+        pull_requests.save_pull_request(
+            transaction, lane, forget.keep_forgotten(transaction, pull_request, forgotten)
+        )
         if pull_request.sticky:
             pull_requests.save_sticky(transaction, lane, pull_request.sticky)
-        save_history(transaction, lane, pull_request)
+        save_history(transaction, lane, pull_request, forgotten)
     elif turn.effects:
         repositories.check_ownership(
             transaction, {effect.repository for effect in turn.effects if not isinstance(effect, CancelWrite)}
@@ -126,7 +145,10 @@ def give_up_write(transaction: Transaction, row: OutboxRow) -> None:
     """Drop a row that GitHub does not take, and record what it should have shown as not shown."""
     pull_request = pull_requests.load_pull_request(transaction, row.lane)
     if pull_request is not None and (unsent := mark_unsent(pull_request, row.effect)) != pull_request:
-        pull_requests.save_pull_request(transaction, row.lane, forget.keep_forgotten(transaction, unsent))
+        forgotten = forget.load_forgotten(transaction, unsent.repository.id)
+        pull_requests.save_pull_request(
+            transaction, row.lane, forget.keep_forgotten(transaction, unsent, forgotten)
+        )
     outbox.delete_row(transaction, row)
 
 

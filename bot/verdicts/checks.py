@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from bot.gates.config import CheckRule, RepositoryRules
@@ -11,7 +11,11 @@ from bot.pull_request.checks import FAILED_CONCLUSIONS, CheckAnnotation
 from bot.pull_request.events import CheckEvent
 from bot.pull_request.model import Item, Provenance, PullRequest, Stance, Validator, Verdict, hash_text
 from bot.values import Account
-from bot.verdicts.tags import MAX_ITEM_WORDS, ValidatorText, infer_items, limit_items
+from bot.verdicts.failures import CheckFailure, read_failure, tail_of_log
+from bot.verdicts.tags import MAX_BODY_KEPT, MAX_ITEM_WORDS, infer_tags, limit_items
+
+ACTIONS_APP = "github-actions"
+"""The App whose check runs are jobs with a log."""
 
 _PASSED = frozenset({"success", "neutral", "skipped"})  # as GitHub counts a required check
 
@@ -24,9 +28,9 @@ def conclusion_stance(conclusion: str) -> Stance | None:
 
 
 def is_mapped_check(check: CheckEvent, rules: RepositoryRules, me: Account) -> bool:
-    """Whether the config maps this check, and it is not the bot's own."""
+    """Whether the config maps this check, it is not the bot's own, and it runs or has ended."""
     return (
-        conclusion_stance(check.conclusion) is not None
+        (not check.conclusion or conclusion_stance(check.conclusion) is not None)
         and f"{check.app}[bot]" != me.login
         and any(rule.covers(check.name) for rule in rules.validators.checks)
     )
@@ -37,17 +41,73 @@ def merge_check(
     check: CheckEvent,
     annotations: Sequence[CheckAnnotation],
     rules: RepositoryRules,
+    *,
+    log: str = "",
 ) -> tuple[Verdict, ...]:
-    """Return the verdicts with this check's; a result older than the recorded one changes nothing."""
-    verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
-    verdict = _check_verdict(check, annotations, rules)
+    """Return the verdicts with this check's; a result older than the recorded one changes nothing.
+
+    `log` is the end of the job's log, where the check's own output says nothing.
+    """
+    verdict = _check_verdict(check, located_annotations(annotations), rules, tail_of_log(log) if log else "")
+    recorded = (_with_app(other, verdict) for other in pull_request.verdicts)
+    verdicts = {other.id: other for other in recorded if other is not None}
     earlier = verdicts.get(verdict.id)
     if earlier is None or earlier.at <= verdict.at:
+        if verdict.stance is Stance.APPROVES and _fails_elsewhere(verdict, verdicts.values()):
+            verdict = replace(verdict, stance=Stance.SILENT)
         verdicts[verdict.id] = verdict
     if check.head != pull_request.head:
         return tuple(verdicts.values())
     # No brief goes by what it printed for an earlier head, and that would pile up.
     return tuple(_drop_output(other, verdict) for other in verdicts.values())
+
+
+def needs_log(check: CheckEvent, annotations: Sequence[CheckAnnotation]) -> bool:
+    """Whether the job's log has to be read to learn what failed: GitHub Actions leaves the output empty."""
+    is_failed = conclusion_stance(check.conclusion) is Stance.REJECTS
+    is_job = check.app == ACTIONS_APP and check.run_id is not None
+    return (
+        is_failed and is_job and not located_annotations(annotations) and read_failure(check.output) is None
+    )
+
+
+def located_annotations(annotations: Sequence[CheckAnnotation]) -> tuple[CheckAnnotation, ...]:
+    """Return the annotations that say where it failed: those of level failure, others where there is none."""
+    telling = [annotation for annotation in annotations if not _is_exit_code(annotation)]
+    failures = tuple(annotation for annotation in telling if annotation.level == "failure")
+    return failures or tuple(telling)
+
+
+def check_failure(verdict: Verdict) -> CheckFailure | None:
+    """Return what the check's output says about its first failure."""
+    return read_failure(verdict.said, verdict.url) if verdict.said else None
+
+
+def _is_exit_code(annotation: CheckAnnotation) -> bool:
+    """Whether it is GitHub Actions' own note that a step failed, which is at no line of the code."""
+    return annotation.path == ".github" or (
+        annotation.path.startswith(".github")
+        and annotation.message.startswith("Process completed with exit code")
+    )
+
+
+def _with_app(other: Verdict, verdict: Verdict) -> Verdict | None:
+    """Return a verdict of 0.1, which knew checks by name alone, as one of its App; None where replaced."""
+    is_older_form = other.validator.key == f"check:{verdict.validator.name}" != verdict.validator.key
+    if not is_older_form or other.account != verdict.account:
+        return other
+    return None if other.head == verdict.head else replace(other, validator=verdict.validator)
+
+
+def _fails_elsewhere(verdict: Verdict, verdicts: Iterable[Verdict]) -> bool:
+    """Whether the same check of the same App fails in another suite: a pass lifts only its own suite."""
+    return any(
+        other.id != verdict.id
+        and other.validator.key == verdict.validator.key
+        and other.head == verdict.head
+        and other.stance is Stance.REJECTS
+        for other in verdicts
+    )
 
 
 def _drop_output(verdict: Verdict, newest: Verdict) -> Verdict:
@@ -56,18 +116,20 @@ def _drop_output(verdict: Verdict, newest: Verdict) -> Verdict:
 
 
 def _check_verdict(
-    check: CheckEvent, annotations: Sequence[CheckAnnotation], rules: RepositoryRules
+    check: CheckEvent, annotations: Sequence[CheckAnnotation], rules: RepositoryRules, log: str
 ) -> Verdict:
+    failure = read_failure(check.output, check.url) or (read_failure(log, check.url) if log else None)
     stance = conclusion_stance(check.conclusion) or Stance.SILENT
     covering = [rule for rule in rules.validators.checks if rule.covers(check.name)]
-    stated = [item for rule in covering for item in _rule_items(check, rule, annotations)]
+    stated = [item for rule in covering for item in _rule_items(check, rule, annotations, failure)]
     items, more = limit_items(stated if stance is Stance.REJECTS else ())
     if stance is Stance.REJECTS and not items:
-        items = infer_items(_check_texts(check, annotations), rules)
+        items, more = limit_items(infer_tags(_untagged_items(check, annotations, failure), rules))
     return Verdict(
         # One a revision: a check that runs again replaces what it said, and no history piles up.
-        id=f"check:{check.name}@{check.head}",
-        validator=Validator(f"check:{check.name}", check.name, bot=True, check=True),
+        # A suite is told apart from another, since a pass of one lifts no failure of the other.
+        id=f"check:{_check_key(check)}@{check.head}{f'#{check.suite_id}' if check.suite_id else ''}",
+        validator=Validator(f"check:{_check_key(check)}", check.name, bot=True, check=True),
         stance=stance,
         at=check.at,
         head=check.head,
@@ -79,21 +141,44 @@ def _check_verdict(
         account=check.account,
         account_id=check.account_id,
         way="" if check.run_id else "status",
-        said=check.output if stance is Stance.REJECTS else "",
+        said=(check.output or _failure_lines(log)) if stance is Stance.REJECTS else "",
     )
 
 
-def _check_texts(check: CheckEvent, annotations: Sequence[CheckAnnotation]) -> Iterator[ValidatorText]:
-    """Yield the texts beyond what the config maps: the output, and the annotations with their locations."""
-    yield ValidatorText(f"{check.title}\n\n{check.output}", check.url)
-    for annotation in annotations:
-        if annotation.level != "notice":
-            text = f"{annotation.title}\n\n{annotation.message}"
-            yield ValidatorText(text, check.url, annotation.location, _annotation_origin(annotation, check))
+def _check_key(check: CheckEvent) -> str:
+    """Return what tells checks apart over all heads: the App and the name; a status has no App."""
+    return f"{check.app}/{check.name}" if check.app else check.name
 
 
-def _rule_items(check: CheckEvent, rule: CheckRule, annotations: Sequence[CheckAnnotation]) -> Iterator[Item]:
-    """Yield the rule's tags, located at the annotations that it maps or that can mean nothing else."""
+def _failure_lines(log: str) -> str:
+    """Return the end of a log that is kept: enough for the brief, and no more than a check's own output."""
+    return log[-MAX_BODY_KEPT:].partition("\n")[2] if len(log) > MAX_BODY_KEPT else log
+
+
+def _untagged_items(
+    check: CheckEvent, annotations: Sequence[CheckAnnotation], failure: CheckFailure | None
+) -> Iterator[Item]:
+    """Yield what failed in a check that no tag stands for: its annotations, else its first failure."""
+    located = [annotation for annotation in annotations if annotation.level != "notice"]
+    for annotation in located:
+        words = annotation.message or annotation.title
+        origin = _annotation_origin(annotation, check)
+        yield Item(None, words[:MAX_ITEM_WORDS], annotation.location, check.url, origin=origin)
+    if not located:
+        words = (failure.summary if failure else "") or check.title or f"{check.name}: {check.conclusion}"
+        yield Item(None, words[:MAX_ITEM_WORDS], failure.location if failure else None, check.url)
+
+
+def _rule_items(
+    check: CheckEvent,
+    rule: CheckRule,
+    annotations: Sequence[CheckAnnotation],
+    failure: CheckFailure | None,
+) -> Iterator[Item]:
+    """Yield the rule's tags, located at the annotations that it maps or that can mean nothing else.
+
+    Without such an annotation the first failure in the output says what is wrong and where.
+    """
     placed = [
         _located_item(tag, annotation, check)
         for annotation in annotations
@@ -102,14 +187,15 @@ def _rule_items(check: CheckEvent, rule: CheckRule, annotations: Sequence[CheckA
     result = check.title or f"{check.name}: {check.conclusion}"
     for tag in dict.fromkeys((*rule.tags, *(item.tag for item in placed if item.tag))):
         located = [item for item in placed if item.tag == tag]
-        without_location = Item(
+        described = Item(
             tag,
-            words=check.title[:MAX_ITEM_WORDS],
+            words=((failure.summary if failure else "") or check.title)[:MAX_ITEM_WORDS],
+            place=failure.location if failure else None,
             url=check.url,
-            evidence=result[:MAX_ITEM_WORDS],
+            evidence=((failure.summary if failure else "") or result)[:MAX_ITEM_WORDS],
             metric=_title_metric(check),
         )
-        yield from located or [without_location]
+        yield from located or [described]
 
 
 def _sole_tag(annotation: CheckAnnotation, rule: CheckRule) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
+from bot.findings.model import is_blocking
 from bot.gates.config import RepositoryRules
 from bot.gates.model import Gates, is_tag, normalize_tag
 from bot.pull_request.events import CheckEvent, CommentEvent, Event, LabelEvent, ValidationEvent
@@ -20,11 +21,11 @@ from bot.pull_request.model import (
 )
 from bot.values import Account
 from bot.verdicts import checks
+from bot.verdicts.remarks import read_review_body, settle_blocking
 from bot.verdicts.reviews import granting_permission, has_validator_role, is_validator
 from bot.verdicts.tags import (
     MAX_BODY_KEPT,
-    ValidatorText,
-    infer_items,
+    infer_tags,
     limit_items,
     parse_tags,
 )
@@ -79,7 +80,8 @@ def _comment_verdict(
     stance, items, more = _comment_stance(event, rules)
     counted = event.author.id not in {me.id, pull_request.author.id}
     if counted and stance is Stance.REJECTS and not items:
-        items = infer_items((ValidatorText(event.body, event.url),), rules)
+        plain = read_review_body(event.body, _NO_BRACKETS, url=event.url).items
+        items = infer_tags(settle_blocking(plain, rules.gates, is_rejection=True), rules)
     return Verdict(
         id=f"comment:{event.comment_id}",
         validator=Validator(f"user:{event.author.id}", event.author.login, bot=event.author.bot),
@@ -148,8 +150,11 @@ def merge_label(
         return pull_request.verdicts
     if event.action == "labeled":
         verdicts[f"label:{tag}"] = _label_verdict(tag, event, role, counted=counted)
-    elif earlier:
+    elif earlier and counted:
         verdicts[earlier.id] = replace(earlier, lifted_at=earlier.lifted_at or at)
+    elif earlier:
+        # Only a validator lifts what a label says; anybody else only takes the label off.
+        verdicts[earlier.id] = replace(earlier, unlabelled_by=event.sender.login)
     else:
         # GitHub may tell of this before it tells that the label was put on.
         lifted = _label_verdict(tag, event, role, counted=False)
@@ -174,12 +179,18 @@ def _label_verdict(tag: str, event: LabelEvent, role: str | None, *, counted: bo
     )
 
 
+MAX_VALIDATIONS_KEPT = 20
+"""Validations of one caller and tool that a pull request stores: each new one replaces those before."""
+
+
 def merge_validation(
     pull_request: PullRequest, event: ValidationEvent, rules: RepositoryRules, me: Account
 ) -> tuple[Verdict, ...]:
     """Return the verdicts with a submitted validation; the newest of the same validator stands."""
     results = build_items(event.findings, event.tool, rules.validators)
-    items, more = limit_items((*event.items, *results))
+    reported, more = limit_items((*event.items, *results))
+    # An advisory verdict rejects while one of its findings blocks, so each of them says whether it does.
+    items = tuple(replace(item, blocks=is_blocking(item, rules.gates)) for item in reported)
     rejects = bool(items) and not event.accepts
     validator = _validation_validator(event)
     # Findings that the config ignores refuse nothing, but they are no consent either.
@@ -199,8 +210,12 @@ def merge_validation(
         body_hash=event.body_hash,
         account=event.author.login if event.author and event.tool else "",
         account_id=event.author.id if event.author else 0,
+        advisory=rejects,
     )
-    return (*(other for other in pull_request.verdicts if other.id != verdict.id), verdict)
+    others = [other for other in pull_request.verdicts if other.id != verdict.id]
+    earlier = [other.id for other in others if other.validator.key == validator.key]
+    dropped = set(earlier[: -MAX_VALIDATIONS_KEPT + 1])
+    return (*(other for other in others if other.id not in dropped), verdict)
 
 
 def _has_rejected(pull_request: PullRequest, validator: Validator) -> bool:
@@ -242,7 +257,7 @@ def as_signal(
             return event
         case LabelEvent() if parse_gate_label(event.label):
             return event
-        case CheckEvent() if checks.is_mapped_check(event, rules, me):
+        case CheckEvent() if event.conclusion and checks.is_mapped_check(event, rules, me):
             return event
         case _:
             return None
@@ -263,7 +278,8 @@ def merge_signals(pull_request: PullRequest, facts: Facts, rules: RepositoryRule
                 verdicts = merge_validation(pull_request, signal, rules, facts.me)
             case CheckEvent():
                 annotations = facts.annotations.get(signal.run_id or 0, ())
-                verdicts = checks.merge_check(pull_request, signal, annotations, rules)
+                log = facts.logs.get(signal.run_id or 0, "")
+                verdicts = checks.merge_check(pull_request, signal, annotations, rules, log=log)
             case _:
                 assert_never(signal)
         pull_request = replace(pull_request, verdicts=verdicts)

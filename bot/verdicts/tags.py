@@ -6,20 +6,19 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 from bot import regex
-from bot.detection.context import find_doubt
-from bot.detection.load import detection_rules
-from bot.detection.rules import DetectionRules
-from bot.detection.words import blank_struck_out
 from bot.gates.config import RepositoryRules
 from bot.gates.model import Gates, find_tag_phrases, is_tag, normalize_tag
 from bot.markdown import spans
 from bot.markdown.blocks import SpanKind
-from bot.pull_request.events import InlineCommentSnapshot, ReviewSnapshot
-from bot.pull_request.model import Item, Provenance, Stance, hash_text
+from bot.markdown.prose import BlockKind, ProseBlock, read_prose, sentence_spans, split_prose
+from bot.pull_request.events import InlineCommentSnapshot
+from bot.pull_request.model import Item, Stance
 from bot.values import Location
+from bot.verdicts.locations import find_place
+from bot.verdicts.phrases import is_doubted
 
 MAX_TAGS = 100
 """Different tags that one verdict may name; the rest is counted."""
@@ -28,12 +27,11 @@ MAX_ITEM_WORDS = 500
 MAX_BODY_KEPT = 2_000
 """Characters of one text that are kept for the detector."""
 
-_BRACKETS = regex.Regex(r"\[([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\]")
+_BRACKETS = regex.Regex(r"\[([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\]", ignore_case=True)
 _VERDICT = regex.Regex(r"VERDICT:[^:\s]{1,64}:(REQUEST_CHANGES|APPROVE)")
 _BULLET = regex.Regex(r"^(?:[-*+]|\d{1,9}[.)])\s+")
 _STANCES = {"REQUEST_CHANGES": Stance.REJECTS, "APPROVE": Stance.APPROVES}
 _HIDDEN_KINDS = tuple(kind for kind in SpanKind if kind is not SpanKind.TEXT)
-_HIDDEN_EXCEPT_TASKS = tuple(kind for kind in _HIDDEN_KINDS if kind is not SpanKind.TASK)
 _BOXES = ("[ ]", "[x]", "[X]")
 
 
@@ -47,25 +45,250 @@ class TextVerdict:
 
 
 def parse_tags(body: str, gates: Gates, *, url: str = "", place: Location | None = None) -> TextVerdict:
-    """Parse every tag that the text states, once a line, in order."""
-    items: list[Item] = [Item(tag, url=url, place=place) for tag in _hidden_tags(body)]
-    whole = _own_words(body) if place else None
-    suggestion = _suggestion(body) if place else None
-    for tag, line in _bracketed_tags(body, gates):
-        words = whole if whole is not None else line
-        items.append(Item(tag, words=words[:MAX_ITEM_WORDS], url=url, place=place, suggestion=suggestion))
-    if whole is not None:
-        items = [
-            item if item.words else Item(item.tag, whole[:MAX_ITEM_WORDS], place, url, suggestion)
-            for item in items
-        ]
-    limited, more = limit_items(replace(item, offered=True) if item.suggestion else item for item in items)
+    """Parse every tag that the text states; each speaks for its block, at a location for the whole text."""
+    if place is None:
+        return read_tagged(body, gates, url=url).verdict
+    whole = own_words(body, gates)
+    suggestion = find_suggestion(body)
+    tags = (*_hidden_tags(body), *(hit.tag for hit in find_tag_hits(body, gates)))
+    items = [
+        Item(tag, whole[:MAX_ITEM_WORDS], place, url, suggestion, offered=suggestion is not None)
+        for tag in dict.fromkeys(tags)
+    ]
+    limited, more = limit_items(items)
     return TextVerdict(stated_stance(body), limited, more)
+
+
+@dataclass(frozen=True, slots=True)
+class TagHit:
+    """A known tag in brackets, and where it stands in the body."""
+
+    tag: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedBody:
+    """What the tags of a body state, and the blocks that they do not speak for."""
+
+    verdict: TextVerdict
+    readable: str
+    rest: tuple[ProseBlock, ...]
+    """Blocks without a tag that no tag above speaks for; headings too."""
+    has_tag: bool
+    hidden: tuple[str, ...] = ()
+    """Tags that only a list names, so that no words of the body belong to them."""
+
+
+def read_tagged(body: str, gates: Gates, *, url: str = "") -> TaggedBody:
+    """Give each tag of a body the text that it speaks for, with the locations in it."""
+    readable = read_prose(body)
+    blocks = split_prose(body, readable)
+    hits = find_tag_hits(body, gates)
+    hidden = tuple(_hidden_tags(body))
+    items: list[Item] = [Item(tag, url=url) for tag in hidden]
+    rest: list[ProseBlock] = []
+    heads: Sequence[TagHit] = ()  # tags of a heading or a line of its own, which speak for what follows
+    below: list[ProseBlock] = []
+    next_hit = 0
+    for block in blocks:
+        first = next_hit
+        while next_hit < len(hits) and hits[next_hit].start < block.end:
+            next_hit += 1
+        own = hits[first:next_hit]
+        if not own and block.kind is BlockKind.TASK and _BRACKETS.search(readable[block.start : block.end]):
+            continue  # a task with a tag: what is to be looked at, or was
+        is_heading = block.kind is BlockKind.HEADING
+        if own or is_heading:
+            items += _headed_items(readable, heads, below, url)
+            heads, below = (), []
+        if own and (is_heading or not _text_without_tags(readable, block, own)):
+            heads = own
+            below = [block] if is_heading else []
+        elif own:
+            items += _block_items(readable, block, own, url)
+        elif heads:
+            below.append(block)
+        else:
+            rest.append(block)
+    items += _headed_items(readable, heads, below, url)
+    suggestion = find_suggestion(body) if len({item.tag for item in items}) == 1 else None
+    if suggestion is not None:
+        items = [replace(item, suggestion=suggestion, offered=False) for item in items]
+    limited, more = limit_items(items)
+    verdict = TextVerdict(stated_stance(body), limited, more)
+    return TaggedBody(verdict, readable, tuple(rest), bool(items) or more > 0, hidden)
+
+
+def find_tag_hits(body: str, gates: Gates) -> tuple[TagHit, ...]:
+    """Return the known tags in brackets, in any case, outside code, quotes, links, images and task lists."""
+    if "[" not in body or not len(gates):
+        return ()
+    visible = spans.mask_hidden(body, *_HIDDEN_KINDS)
+    hits = [
+        TagHit(match[1].lower(), match.start(), match.end())
+        for match in _BRACKETS.finditer(visible)
+        if match[1].lower() in gates
+    ]
+    if not hits or not any(map(body.__contains__, _BOXES)):
+        return tuple(hits)
+    tasks = [span.start for span in spans.parse_spans(body) if span.kind is SpanKind.TASK]
+    lines = {body.rfind("\n", 0, task) for task in tasks}
+    return tuple(hit for hit in hits if body.rfind("\n", 0, hit.start) not in lines)
+
+
+def _text_without_tags(readable: str, block: ProseBlock, hits: Sequence[TagHit]) -> str:
+    parts: list[str] = []
+    done = block.start
+    for hit in hits:
+        parts.append(readable[done : hit.start])
+        done = hit.end
+    return "".join((*parts, readable[done : block.end])).strip(" \t\n\r:—–-*_.,;#")
+
+
+def _headed_items(
+    readable: str, heads: Sequence[TagHit], below: Sequence[ProseBlock], url: str
+) -> Iterator[Item]:
+    """Yield what a tag in a heading says: the text below, one item for each list item with a location."""
+    texts = [readable[block.start : block.end] for block in below]
+    listed = [
+        text
+        for block, text in zip(below, texts, strict=True)
+        if block.kind in (BlockKind.ITEM, BlockKind.TASK)
+    ]
+    places = [find_place(text)[0] for text in listed]
+    is_split = len(listed) > 1 and all(places) and len(set(places)) == len(places)
+    for head in dict.fromkeys(hit.tag for hit in heads):
+        if is_split:
+            yield from (_item(head, tidy_words(text), text, url) for text in listed)
+            continue
+        bodies = texts
+        if below and below[0].kind is BlockKind.HEADING and len(below) > 1:
+            title = tidy_words(_BRACKETS.sub(" ", texts[0]))
+            bodies = texts[1:] if len(title.split()) < _FEWEST_TITLE_WORDS else texts
+        words = ". ".join(filter(None, (tidy_words(_BRACKETS.sub(" ", text)).rstrip(".") for text in bodies)))
+        end = "." if bodies and bodies[-1].rstrip().endswith(".") else ""
+        yield _item(head, f"{words}{end}" if words else "", "\n".join(texts), url)
+
+
+def _block_items(readable: str, block: ProseBlock, hits: Sequence[TagHit], url: str) -> Iterator[Item]:
+    """Yield the tags of one block: a single one speaks for all of it, several for their own sentences."""
+    if len({hit.tag for hit in hits}) == 1:
+        yield _cut_item(readable, (block.start, block.end), hits, hits[0].tag, url)
+        return
+    lines = [
+        hit.start for hit in hits if not readable[readable.rfind("\n", 0, hit.start) + 1 : hit.start].strip()
+    ]
+    edges = [block.start, *(start for start in lines if start > block.start), block.end]
+    sentences = [span for start, end in pairwise(edges) for span in sentence_spans(readable, start, end)]
+    groups: list[tuple[int, int, list[TagHit]]] = []
+    for start, end in sentences:
+        own = [hit for hit in hits if start <= hit.start < end]
+        if own or not groups:
+            groups.append((start, end, own))
+        else:
+            groups[-1] = (groups[-1][0], end, groups[-1][2])
+    if len(groups) > 1 and not groups[0][2]:  # what stands before the first tag belongs to it
+        groups[1] = (groups[0][0], *groups[1][1:])
+        del groups[0]
+    for start, end, own in groups:
+        for first, last, parts in _split_sentence(readable, start, end, own):
+            for tag in dict.fromkeys(hit.tag for hit in parts):
+                yield _cut_item(readable, (first, last), parts, tag, url)
+
+
+def _split_sentence(
+    readable: str, start: int, end: int, hits: Sequence[TagHit]
+) -> Iterator[tuple[int, int, list[TagHit]]]:
+    """Split a sentence with several tags where each of them leads, or ends, words of its own."""
+    if len(hits) < 2:
+        yield start, end, list(hits)
+        return
+    starts = [hit.start for hit in hits]
+    leads = not readable[start : starts[0]].strip(" *_-:")
+    pieces = [*zip(starts, [*starts[1:], end], strict=True)] if leads else []
+    if not leads:
+        ends = [hit.end for hit in hits]
+        trails = not readable[ends[-1] : end].strip(" *_.!;,)")
+        pieces = [*zip([start, *ends[:-1]], [*ends[:-1], end], strict=True)] if trails else []
+    own = [
+        tidy_words(readable[first:last].replace(readable[hit.start : hit.end], " "))
+        for (first, last), hit in zip(pieces, hits, strict=bool(pieces))
+    ]
+    if pieces and all(len(text.split()) > 1 for text in own):
+        yield from ((first, last, [hit]) for (first, last), hit in zip(pieces, hits, strict=True))
+    else:
+        yield start, end, list(hits)
+
+
+def _cut_item(readable: str, span: tuple[int, int], hits: Sequence[TagHit], tag: str, url: str) -> Item:
+    start, end = span
+    cuts = [(hit.start - start, hit.end - start) for hit in hits if start <= hit.start < end]
+    return _item(tag, cut_tags(readable[start:end], cuts), readable[start:end], url)
+
+
+def _item(tag: str, words: str, text: str, url: str) -> Item:
+    place, part = find_place(text)
+    return Item(tag, words[:MAX_ITEM_WORDS], place, url, part=part)
+
+
+_FEWEST_TITLE_WORDS = 2
+_JOINING = frozenset({"and", "or", "plus", "&"})
+_DANGLING_WORDS = (
+    "a an the and or also see is are was has have with of in on for to by this that these there here"
+    " still another more again both same no not fix fixes get got gets as from plus but"
+)
+_DANGLING = frozenset(_DANGLING_WORDS.split())
+
+
+def cut_tags(text: str, cuts: Sequence[tuple[int, int]]) -> str:
+    """Return the text without tags at its ends; one inside a sentence keeps its name, without brackets."""
+    if not cuts:
+        return tidy_words(text)
+    edges = [0, *(offset for cut in cuts for offset in cut), len(text)]
+    parts = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    names = [text[start + 1 : end - 1] for start, end in cuts]
+    words = tidy_words(parts[0])
+    introduced = words and parts[0].rstrip(" *_").endswith(":")
+    for name, part in zip(names, parts[1:], strict=True):
+        following = " ".join(part.split())
+        has_words = any(map(str.isalnum, following))
+        last_word = words.rsplit(maxsplit=1)[-1].strip("([`*_").lower() if words else ""
+        if not words:
+            goes_on = following.split(maxsplit=1)[0].lower().rstrip(",") in _JOINING if has_words else False
+            words = f"{name} {following}" if goes_on else tidy_words(following)
+        elif introduced:
+            words = f"{words}: {tidy_words(following)}".rstrip(" :")
+        elif has_words or last_word in _DANGLING:
+            gap = " " if following[:1].isalnum() or following[:1] in {"(", "`", "—", "–", "-"} else ""
+            words = f"{words} {name}{gap}{following}"
+        else:
+            words = f"{words.rstrip(' (:,;—–-')}{following.strip(' ):;,—–-*_')}"
+        introduced = False
+    if not tidy_words(parts[0]):
+        return words
+    content = [word.strip(".,;:!?()*_").lower() for word in words.split()]
+    is_stub = not [word for word in content if word and word not in _DANGLING and word not in names]
+    return "" if is_stub else words  # "Also [tag]." says nothing but the tag
+
+
+def own_words(body: str, gates: Gates) -> str:
+    """Return the visible text without code blocks, quotes, struck-out text and tags."""
+    hits = find_tag_hits(body, gates)
+    return cut_tags(read_prose(body), [(hit.start, hit.end) for hit in hits])
+
+
+def tidy_words(text: str) -> str:
+    """Return the text on one line, without what leads it in: bullets, dashes, colons."""
+    folded = " ".join(text.split())
+    tidy = _BULLET.sub("", folded).lstrip(" :;,—–-").rstrip(" :—–-")
+    return "" if not any(map(str.isalnum, tidy)) else tidy
 
 
 def limit_items(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
     """Return the items without repeats, tags in the order first named, and the number of omitted tags."""
-    kept: dict[tuple[str | None, Location | None, str], Item] = {}
+    kept: dict[tuple[str | None, Location | None, str, int | None], Item] = {}
     tags: dict[str | None, int] = {}
     left_out: set[str | None] = set()
     for item in items:
@@ -74,7 +297,7 @@ def limit_items(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
             continue
         tags.setdefault(item.tag, len(tags))
         if len(kept) < MAX_ITEMS:
-            kept.setdefault((item.tag, item.place, item.words), item)
+            kept.setdefault((item.tag, item.place, item.words, item.comment_id), item)
     placed = {item.tag for item in kept.values() if item.place or item.words}
     distinct = [item for item in kept.values() if item.place or item.words or item.tag not in placed]
     return tuple(sorted(distinct, key=lambda item: tags[item.tag])), len(left_out)
@@ -103,7 +326,7 @@ def _hidden_tags(body: str) -> Iterator[str]:
     for comment in spans.find_comments(body):
         word, _, rest = comment.text.strip().partition(":")
         if word == "ISSUES":
-            yield from _valid_tags(rest.split(","))
+            yield from _valid_tags(rest.replace("\n", ",").split(","))
         elif word == "REJECTION":
             yield from _valid_tags(_block_issues(rest))
 
@@ -124,35 +347,7 @@ def _block_issues(block: str) -> list[object]:
     return issues if isinstance(issues, list) else []
 
 
-def _bracketed_tags(body: str, gates: Gates) -> Iterator[tuple[str, str]]:
-    """Yield known tags in brackets with the text of their line, without brackets."""
-    visible = spans.mask_hidden(body, *_HIDDEN_KINDS).split("\n")
-    readable = spans.mask_hidden(body, SpanKind.COMMENT).split("\n")
-    boxes = (
-        spans.mask_hidden(body, *_HIDDEN_EXCEPT_TASKS).split("\n")
-        if any(map(body.__contains__, _BOXES))
-        else visible
-    )
-    for line, words, box in zip(visible, readable, boxes, strict=True):
-        if line != box:
-            continue  # a task: what is to be looked at, or was
-        tags = [tag for tag in _BRACKETS.findall(line) if tag in gates] if "[" in line else []
-        tidy = _tidy(words) if tags else ""
-        yield from ((tag, tidy) for tag in tags)
-
-
-def _own_words(body: str) -> str:
-    """Return the visible text without code blocks, quotes and brackets."""
-    return _tidy(spans.mask_hidden(body, SpanKind.COMMENT, SpanKind.FENCE, SpanKind.QUOTE))
-
-
-def _tidy(text: str) -> str:
-    without = _BRACKETS.sub(" ", text)
-    folded = " ".join(without.split())
-    return _BULLET.sub("", folded).strip(" :—-")
-
-
-def _suggestion(body: str) -> str | None:
+def find_suggestion(body: str) -> str | None:
     """Return the text of the first suggestion block."""
     blocks = (fence.text for fence in spans.find_fences(body) if fence.info.split()[:1] == ["suggestion"])
     text = next(blocks, None)
@@ -161,49 +356,26 @@ def _suggestion(body: str) -> str | None:
 
 FIRST, FURTHER, SURE = 0.6, 0.1, 0.95
 """Confidence in a tag whose phrase stands once, what each further mention adds, and the most there is."""
-MAX_INFERRED = 10
-"""Tags that are inferred from one verdict."""
 
 _MOST_MENTIONS, _MOST_OF_A_TAG = 100, 20
 """Mentions that are read in one text, and of these for one tag, of which five stated ones count."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValidatorText:
-    """One text of a validator, with its URL and location."""
-
-    body: str
-    url: str
-    place: Location | None = None
-    origin: Provenance | None = None
-
-
-def review_texts(
-    review: ReviewSnapshot, comments: Sequence[InlineCommentSnapshot], permission: str | None = None
-) -> tuple[ValidatorText, ...]:
-    """Return the texts of a review: its body and its inline comments."""
-    return (
-        ValidatorText(review.body, review.url),
-        *(_inline_text(comment, permission) for comment in comments),
-    )
-
-
-def infer_items(texts: Iterable[ValidatorText], rules: RepositoryRules) -> tuple[Item, ...]:
-    """Infer items from gates' phrases in the texts, each with a confidence; none of them blocks."""
+def infer_tags(items: Iterable[Item], rules: RepositoryRules) -> tuple[Item, ...]:
+    """Return the items, each untagged one with the tag that its words look like; nothing else changes."""
     if not rules.detection.enabled:
-        return ()
-    understanding = detection_rules(rules.detection)
-    items_by_tag: dict[str, list[Item]] = {}
-    for text in texts:
-        for tag, words in _matched_tags(text.body, rules.gates, understanding):
-            item = Item(tag, words=words[:MAX_ITEM_WORDS], url=text.url, place=text.place, origin=text.origin)
-            items_by_tag.setdefault(tag, []).append(item)
-    return tuple(
-        replace(item, inferred=_confidence(len(items)))
-        for items in list(items_by_tag.values())[:MAX_INFERRED]
-        for item in dict.fromkeys(items)
-        if _confidence(len(items)) >= rules.detection.threshold
-    )
+        return tuple(items)
+    gates = _inferring_gates(rules)
+    return tuple(_infer_tag(item, gates, rules.detection.threshold) for item in items)
+
+
+def _infer_tag(item: Item, gates: Gates, threshold: float) -> Item:
+    if item.tag is not None or not item.words:
+        return item
+    mentions = Counter(tag for tag, _ in _matched_tags(item.words, gates))
+    tag, times = next(iter(mentions.most_common(1)), (None, 0))
+    confidence = _confidence(times)
+    return replace(item, looks_like=tag, inferred=confidence) if tag and confidence >= threshold else item
 
 
 def comment_location(comment: InlineCommentSnapshot) -> Location:
@@ -213,15 +385,16 @@ def comment_location(comment: InlineCommentSnapshot) -> Location:
     return Location(comment.path, first, last)
 
 
-def _inline_text(comment: InlineCommentSnapshot, permission: str | None) -> ValidatorText:
-    origin = Provenance("inline comment", permission, hash_text(comment.body))
-    return ValidatorText(comment.body, comment.url, comment_location(comment), origin)
+def _inferring_gates(rules: RepositoryRules) -> Gates:
+    """Return the gates whose phrases infer: of the named packs, and all that the repository defines."""
+    quiet = set(RepositoryRules().extends) - set(rules.inferring)
+    return Gates(tuple(gate for gate in rules.gates if gate.pack not in quiet))
 
 
-def _matched_tags(body: str, gates: Gates, understanding: DetectionRules) -> Iterator[tuple[str, str]]:
-    own_text = blank_struck_out(spans.mask_hidden(body, *_HIDDEN_KINDS))
+def _matched_tags(body: str, gates: Gates) -> Iterator[tuple[str, str]]:
+    own_text = spans.mask_hidden(read_prose(body), *_HIDDEN_KINDS)
     for tag, start, end in islice(_limit_mentions(find_tag_phrases(own_text, gates)), _MOST_MENTIONS):
-        if not find_doubt(own_text, start, end, understanding):
+        if not is_doubted(own_text, start, end):
             yield tag, _surrounding_line(body, start, end)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,10 +16,10 @@ from bot.history.model import TimeWindow
 from bot.history.rates import ReviewerRates, combine_reviewer_rates, overall_follow_rate
 from bot.history.store import (
     BrokenGateKey,
-    FollowedItem,
+    FindingLabels,
     UncountedVerdictKey,
     count_broken_gates,
-    count_followed_items,
+    count_findings,
     count_uncounted_verdicts,
     load_item_outcomes,
     load_reviewer_rates,
@@ -31,22 +30,22 @@ from bot.store.lanes import QueueCounts, count_queue
 from bot.store.model import StoreUnavailable
 from bot.store.store import Store
 from bot.web.cache import SingleFlightCache
-from bot.web.responses import problem_response
+from bot.web.responses import has_token, problem_response
 
 _MOST_TAGS = 200
 
 
-def export_followed(registry: CollectorRegistry, heeded: Counter[FollowedItem]) -> None:
-    """The items by tag, by whether they named a place, and by what became of them."""
-    what = "Feedback items of the last seven days with a known outcome"
-    gauge = Gauge("whetstone_feedback_items", what, ["tag", "place", "followed"], registry=registry)
+def export_findings(registry: CollectorRegistry, findings: Counter[FindingLabels]) -> None:
+    """Export the findings by tag, by whether their location is known, and by status."""
+    what = "Findings reported in the last seven days, by what became of them"
+    gauge = Gauge("whetstone_findings", what, ["tag", "location", "status"], registry=registry)
     tags: Counter[str] = Counter()
-    for item, number in heeded.items():
-        tags[item.tag] += number
+    for labels, number in findings.items():
+        tags[labels.tag] += number
     named = {tag for tag, _ in tags.most_common(_MOST_TAGS)}
-    for item, number in heeded.items():
-        if item.tag in named:
-            gauge.labels(item.tag, yes_or_no(item.placed), yes_or_no(item.followed)).inc(number)
+    for labels, number in findings.items():
+        if labels.tag in named:
+            gauge.labels(labels.tag, yes_or_no(labels.placed), labels.status.value).inc(number)
 
 
 def export_followup(registry: CollectorRegistry, observed: Sequence[ItemOutcome]) -> None:
@@ -143,7 +142,7 @@ class _Lately:
     """What was counted of the last seven days."""
 
     broken: Counter[BrokenGateKey]
-    heeded: Counter[FollowedItem]
+    findings: Counter[FindingLabels]
     unheard: Counter[UncountedVerdictKey]
     reviewed: Mapping[str, tuple[ReviewerRates, ...]]
     observed: tuple[ItemOutcome, ...]
@@ -178,20 +177,20 @@ class Metrics:
         except StoreUnavailable:
             return problem_response(503, "The store is unavailable.")
         registry = CollectorRegistry()
-        is_known = self._is_known(request.headers.get("Authorization", ""))
+        is_known = has_token(request, self.token)
         if not is_known:
             counts, lately = without_ids(counts), self._without_own_tags(lately)
         _show_queue(registry, counts)
         _show_reconcile(registry, counts)
         _show_tags(registry, lately.broken)
         _show_unheard(registry, lately.unheard)
-        export_followed(registry, lately.heeded)
+        export_findings(registry, lately.findings)
         export_followup(registry, lately.observed)
         export_claims(registry, lately.reviewed)
         if is_known:
             _show_names(registry, lately.broken)
             _show_unheard_names(registry, lately.unheard)
-            _show_people(registry, lately.heeded)
+            _show_people(registry, lately.findings)
             export_validators(registry, lately.reviewed)
         text = generate_latest(self.meter.registry) + generate_latest(registry)
         return web.Response(body=text, headers={"Content-Type": f"{METRICS_CONTENT_TYPE}; charset=utf-8"})
@@ -200,8 +199,8 @@ class Metrics:
         now = self.now()
         window = TimeWindow(now - METRICS_WINDOW, now + CLOCK_SKEW)
         return _Lately(
-            broken=await self.store.read(count_broken_gates, now - METRICS_WINDOW),
-            heeded=await self.store.read(count_followed_items, window),
+            broken=await self.store.read(count_broken_gates, window),
+            findings=await self.store.read(count_findings, window),
             unheard=await self.store.read(count_uncounted_verdicts, now - METRICS_WINDOW),
             reviewed=await self.store.read(load_reviewer_rates, window),
             observed=await self.store.read(load_item_outcomes, window),
@@ -211,19 +210,13 @@ class Metrics:
         broken: Counter[BrokenGateKey] = Counter()
         for (repository, author, tag), number in lately.broken.items():
             broken[repository, author, self._public(tag)] += number
-        heeded: Counter[FollowedItem] = Counter()
-        for item, number in lately.heeded.items():
-            heeded[replace(item, tag=self._public(item.tag))] += number
-        return replace(lately, broken=broken, heeded=heeded)
+        findings: Counter[FindingLabels] = Counter()
+        for labels, number in lately.findings.items():
+            findings[replace(labels, tag=self._public(labels.tag))] += number
+        return replace(lately, broken=broken, findings=findings)
 
     def _public(self, tag: str) -> str:
         return tag if not tag or tag in self.tags else OTHER
-
-    def _is_known(self, authorization: str) -> bool:
-        scheme, _, given = authorization.partition(" ")
-        if not self.token or scheme.lower() != "bearer":
-            return False
-        return hmac.compare_digest(given.strip().encode("utf-8", "replace"), self.token.encode())
 
 
 def without_ids(counts: QueueCounts) -> QueueCounts:
@@ -291,15 +284,14 @@ def _show_unheard_names(registry: CollectorRegistry, unheard: Counter[UncountedV
         gauge.labels(*key).set(number)
 
 
-def _show_people(registry: CollectorRegistry, heeded: Counter[FollowedItem]) -> None:
+def _show_people(registry: CollectorRegistry, findings: Counter[FindingLabels]) -> None:
     for role in ("author", "reviewer"):
-        what = f"As whetstone_feedback_items, by repository and {role}"
-        labels = ["repository", role, "followed"]
-        gauge = Gauge(f"whetstone_{role}_feedback_items", what, labels, registry=registry)
+        what = f"As whetstone_findings, by repository and {role}"
+        gauge = Gauge(f"whetstone_{role}_findings", what, ["repository", role, "status"], registry=registry)
         counted: Counter[BrokenGateKey] = Counter()
-        for item, number in heeded.items():
-            login = item.author if role == "author" else item.reviewer
-            counted[item.repository, login, yes_or_no(item.followed)] += number
+        for labels, number in findings.items():
+            login = labels.author if role == "author" else labels.reviewer
+            counted[labels.repository, login, labels.status.value] += number
         for labelled, number in limit_series(counted.items()):
             gauge.labels(*labelled).set(number)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from http import HTTPStatus
@@ -27,6 +28,15 @@ def problem_response(status: int, detail: str, extra: Mapping[str, Any] | None =
     """A problem with the request, in the form of RFC 9457."""
     content = {"title": HTTPStatus(status).phrase, "status": status, "detail": detail, **(extra or {})}
     return web.Response(status=status, body=msgspec.json.encode(content), content_type=PROBLEM_TYPE)
+
+
+def has_token(request: web.Request, token: str | None) -> bool:
+    """Whether the caller shows the operator's token, `METRICS_TOKEN`."""
+    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    if not token or scheme.lower() != "bearer":
+        return False
+    # Bytes, because comparing a str with letters outside ASCII raises.
+    return hmac.compare_digest(given.strip().encode("utf-8", "replace"), token.encode())
 
 
 class ApiError(Exception):

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 
 
 @cache
-def _templates() -> Environment:
-    # Imported here: a server whose App is registered shows no page.
+def page_templates() -> Environment:
+    """The templates of the pages, escaped unless said otherwise."""
+    # Imported here: most servers are never looked at.
     import jinja2
 
     return jinja2.Environment(
@@ -53,7 +54,7 @@ def render_setup_page(
 ) -> web.Response:
     """Render a whole page that loads nothing from anywhere; its forms go here or to `form_to` only."""
     nonce = secrets.token_urlsafe(12)
-    text = _templates().get_template(template).render(title=title, step=step, nonce=nonce, **context)
+    text = page_templates().get_template(template).render(title=title, step=step, nonce=nonce, **context)
     policy = (
         f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; connect-src 'self'; "
         f"form-action 'self' {form_to}; frame-ancestors 'none'; base-uri 'none'"

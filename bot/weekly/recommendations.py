@@ -67,8 +67,8 @@ def _check_first(summary: WeeklySummary, context: WeeklyContext) -> Recommendati
     cost = format_out_of(times, summary.now.rejected, "rejected pull request")
     return Recommendation(
         f"**{name}** is auto-fixable and was the only blocking issue in {cost}: check it before review "
-        "(a pre-commit hook, the agents' instructions).",
-        f"check {subject} before review, it alone would have spared {spared}",
+        "(pre-commit hook, agent instructions).",
+        f"check {subject} before review; that alone would have prevented {spared}",
     )
 
 

@@ -17,14 +17,16 @@ from bot.history.model import (
     earliest_activity,
     window_end_including,
 )
-from bot.history.outcomes import PullRequestOutcome, outcomes_in_window, was_fixed_next
+from bot.history.outcomes import PullRequestOutcome, has_status_in, outcomes_in_window, was_fixed_next
 from bot.history.patterns import (
     Tally,
     Trend,
+    UntaggedShare,
     compare_rates,
     count_issues,
     count_only_blockers,
     count_outcomes,
+    count_untagged,
     group_by_author,
 )
 from bot.history.rates import (
@@ -38,7 +40,7 @@ from bot.history.rates import (
     item_outcomes_in_window,
     overall_follow_rate,
 )
-from bot.pull_request.model import Stance
+from bot.pull_request.model import FindingStatus, Stance
 from bot.values import Repository
 
 
@@ -50,6 +52,8 @@ class AuthorWeek:
     people: int
     tally: Tally
     trend: Trend
+    most_broken: tuple[tuple[str, int], ...] = ()
+    """The tags that a named author broke most often, with the number of pull requests."""
 
 
 def summarize_authors(
@@ -80,16 +84,19 @@ def _is_agent(row: PullRequestOutcome, agents: AuthorRules) -> bool:
 
 
 def _line(
-    login: str | None, people: int, rows: Iterable[PullRequestOutcome], before: Iterable[PullRequestOutcome]
+    login: str | None, people: int, rows: Sequence[PullRequestOutcome], before: Iterable[PullRequestOutcome]
 ) -> AuthorWeek:
     now, then = count_outcomes(rows), count_outcomes(before)
-    return AuthorWeek(login, people, now, compare_rates(now, then))
+    most_broken = tuple(count_issues(rows).items())[:MAX_AUTHOR_GATES] if login else ()
+    return AuthorWeek(login, people, now, compare_rates(now, then), most_broken)
 
 
 def _order(line: AuthorWeek) -> tuple[bool, int, str]:
     return line.login is None, -line.tally.total, line.login or ""
 
 
+MAX_AUTHOR_GATES = 2
+"""Gates that an author's row names."""
 CHART_WEEKS = 12
 """Weeks of the chart."""
 QUIET_AFTER_WEEKS = 8
@@ -154,6 +161,7 @@ class WeeklySummary:
     """How many iterations each accepted pull request took that was not accepted at once."""
     gates: tuple[GateWeek, ...] = ()
     only_blocker: Mapping[str, int] = field(default_factory=dict)
+    untagged: UntaggedShare = field(default_factory=UntaggedShare)
     followed: FollowedShares = field(default_factory=FollowedShares)
     not_broken: tuple[str, ...] = ()
     weeks: tuple[WeekTotal, ...] = ()
@@ -183,6 +191,7 @@ def summarize_week(records: Sequence[HistoryRecord], gates: Gates, query: WeekQu
         later_iterations=tuple(row.iterations for row in rows if not row.rejected and not row.first_pass),
         gates=_gate_weeks(records, rows, previous, window),
         only_blocker=count_only_blockers(rows, gates),
+        untagged=count_untagged(rows),
         followed=count_followed(records, window),
         not_broken=_not_broken(records, gates, query),
         weeks=_totals(records, query),
@@ -218,25 +227,25 @@ def _gate_weeks(
             broken,
             before.get(tag, 0),
             sum(was_fixed_next(by_number[row.number], tag, window) for row in rows if tag in row.tags),
-            sum(_was_overturned(by_number[row.number], tag, window) for row in rows if tag in row.tags),
+            sum(
+                has_status_in(by_number[row.number], tag, FindingStatus.DISMISSED, window)
+                for row in rows
+                if tag in row.tags
+            ),
         )
         for tag, broken in count_issues(rows).items()
     )
 
 
-def _was_overturned(record: HistoryRecord, tag: str, window: TimeWindow) -> bool:
-    return any(overturned.tag == tag and overturned.at in window for overturned in record.overturned)
-
-
 def _not_broken(records: Iterable[HistoryRecord], gates: Gates, query: WeekQuery) -> tuple[str, ...]:
     start = query.week.back(QUIET_AFTER_WEEKS - 1).window(query.zone).start
-    verdicts = [verdict for record in records for verdict in record.verdicts if verdict.counted]
+    findings = [finding for record in records for finding in record.findings]
     # As far back as records are needed at all: older ones may or may not be among these.
     before = TimeWindow(query.week.back(CHART_WEEKS - 1).window(query.zone).start, start)
     # A gate that nobody ever broke may be one that this repository has no use for: it is no news.
-    broken_before = {item.tag for verdict in verdicts if verdict.at in before for item in verdict.items}
+    broken_before = {finding.tag for finding in findings if finding.last_report(before)}
     recently = TimeWindow(start, query.window.end)
-    broken = {item.tag for verdict in verdicts if verdict.at in recently for item in verdict.items}
+    broken = {finding.tag for finding in findings if finding.last_report(recently)}
     return tuple(tag for tag in gates.tags if tag in broken_before - broken)
 
 

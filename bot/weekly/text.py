@@ -10,6 +10,7 @@ from bot.gates.model import Gates, gate_display_name, gate_name_with_tag
 from bot.history.model import Ratio
 from bot.history.patterns import Trend, format_points_change
 from bot.history.rates import MIN_BRIEFS, AdviceRates, ReviewerRates, combine_reviewer_rates
+from bot.history.text import format_untagged
 from bot.markdown.escape import code_span, render_marker, table_cell
 from bot.markdown.format import format_count, format_long_range, format_share, to_percent
 from bot.markdown.links import format_login
@@ -35,7 +36,7 @@ def render_chart(weeks: Sequence[WeekTotal]) -> str:
         (
             _FRONT,
             "xychart-beta",
-            '    title "Rejected pull requests (bars) of all judged (line)"',
+            '    title "Rejected pull requests (bars) of all reviewed (line)"',
             f"    x-axis [{', '.join(_week_label(week) for week in weeks)}]",
             f'    y-axis "Pull requests" 0 --> {_axis_end(max(reviewed, default=0))}',
             f"    bar [{', '.join(str(week.rejected) for week in weeks)}]",
@@ -50,7 +51,7 @@ def render_chart_table(weeks: Sequence[WeekTotal]) -> str:
         (
             _chart_row("Week", (_week_label(week) for week in weeks)),
             f"|---|{'--:|' * len(weeks)}",
-            _chart_row("Judged", (str(week.reviewed) for week in weeks)),
+            _chart_row("Reviewed", (str(week.reviewed) for week in weeks)),
             _chart_row("Rejected", (str(week.rejected) for week in weeks)),
         )
     )
@@ -176,23 +177,26 @@ _MOST_BROKEN = 3  # gates in the comment
 
 def render_gates(summary: WeeklySummary, gates: Gates) -> tuple[str, ...]:
     """Render the gates, and how much of the feedback was followed."""
-    quiet = _not_broken(summary.not_broken)
+    untagged, quiet = format_untagged(summary.untagged, gates), _not_broken(summary.not_broken)
     if not summary.gates:
-        return ("### Gates", " ".join(filter(None, ("No gate was broken.", quiet))))
+        without_gates = ("No gate was broken.", untagged, _followed(summary), quiet)
+        return ("### Gates", " ".join(filter(None, without_gates)))
     head = (
         "| Gate | This week | Week before | Fixed by the next iteration | Overturned |\n|---|--:|--:|--:|--:|"
     )
     rows = "\n".join((head, *(_gate_row(gate, gates) for gate in summary.gates[:MAX_TABLE_ROWS])))
     omitted = len(summary.gates) - MAX_TABLE_ROWS
     more = f"And {format_count(omitted, 'more gate')}." if omitted > 0 else ""
-    return ("### Gates", rows, " ".join(filter(None, (more, _followed(summary), _helped(summary), quiet))))
+    sentences = (more, untagged, _followed(summary), _helped(summary), quiet)
+    return ("### Gates", rows, " ".join(filter(None, sentences)))
 
 
 def render_authors(authors: Sequence[AuthorWeek]) -> tuple[str, ...]:
     """Render the authors; nothing where they are not shown."""
     if not authors:
         return ()
-    head = "| Author | Judged | Rejected | First review | Against the week before |\n|---|--:|--:|--:|---|"
+    names = "| Author | Reviewed | Rejected | First-pass | Most broken | vs last week |"
+    head = f"{names}\n|---|--:|--:|--:|---|---|"
     left = len(authors) - MAX_TABLE_ROWS
     more = f"\n\nAnd {format_count(left, 'more author')}." if left > 0 else ""
     return ("### Authors", "\n".join((head, *map(_author_row, authors[:MAX_TABLE_ROWS]))) + more)
@@ -207,9 +211,9 @@ def _gate_row(gate: GateWeek, gates: Gates) -> str:
 def _followed(summary: WeeklySummary) -> str:
     located, unlocated = summary.followed.with_location, summary.followed.without_location
     if located.whole:
-        without = f", without a place in {_cases(unlocated)}" if unlocated.whole else ""
-        return f"Feedback that named a place was followed in {_cases(located)}{without}."
-    return f"Feedback was followed in {_cases(unlocated)}; none named a place." if unlocated.whole else ""
+        without = f", without one in {_cases(unlocated)}" if unlocated.whole else ""
+        return f"Feedback with a location was addressed in {_cases(located)}{without}."
+    return f"Feedback was addressed in {_cases(unlocated)}; none had a location." if unlocated.whole else ""
 
 
 def _helped(summary: WeeklySummary) -> str:
@@ -243,8 +247,10 @@ def _not_broken(tags: Sequence[str]) -> str:
 def _author_row(author: AuthorWeek) -> str:
     name = table_cell(format_login(author.login)) if author.login else _format_people(author.people)
     tally = author.tally
-    against = "too few" if author.trend is Trend.NO_DATA else author.trend.value
-    return f"| {name} | {tally.total} | {tally.rejected} | {tally.first_pass} | {against} |"
+    broken = ", ".join(f"{code_span(tag)} {count}" for tag, count in author.most_broken) or "–"
+    trend = "too few" if author.trend is Trend.NO_DATA else author.trend.value
+    counts = f"{tally.total} | {tally.rejected} | {tally.first_pass}"
+    return f"| {name} | {counts} | {table_cell(broken)} | {trend} |"
 
 
 WEEKLY_MARKER = "WEEKLY-SUMMARY"
@@ -297,9 +303,9 @@ def _comment_marker(summary: WeeklySummary) -> str:
 
 def _comment_result(summary: WeeklySummary) -> str:
     now, before = summary.now, summary.before
-    none = "; none was judged the week before"
+    none = "; none was reviewed the week before"
     change = f" ({format_points_change(now, before)} the week before)" if before.total else none
-    counts = f"{format_count(now.total, 'pull request')} judged, {now.rejected} rejected"
+    counts = f"{format_count(now.total, 'pull request')} reviewed, {now.rejected} rejected"
     accepted = f"{to_percent(now.accepted, now.total)}% accepted"
     return f"**Week {summary.query.week.number}**: {counts}, {accepted}{change}."
 
@@ -349,10 +355,10 @@ def _last_day(summary: WeeklySummary) -> date:
 def _result(summary: WeeklySummary) -> str:
     now, before = summary.now, summary.before
     reviewed = format_count(now.total, "pull request")
-    result = f"**{reviewed} judged: {now.accepted} accepted, {now.rejected} rejected.**"
+    result = f"**{reviewed} reviewed: {now.accepted} accepted, {now.rejected} rejected.**"
     accepted = f"{to_percent(now.accepted, now.total)}% accepted"
     if not before.total:
-        return f"{result} {accepted}; none was judged the week before."
+        return f"{result} {accepted}; none was reviewed the week before."
     then = f"the week before ({to_percent(before.accepted, before.total)}% of {before.total})"
     return f"{result} {accepted}, {format_points_change(now, before)} {then}."
 
@@ -391,7 +397,7 @@ def _footer(summary: WeeklySummary) -> str:
         AuthorNaming.NONE: "Authors are not shown",
     }[summary.query.naming]
     return (
-        f"<sub>Judged = at least one validator gave a verdict{merged}. {named} (`weekly.authors`). "
-        "Close this issue to stop the summary, reopen it to go on. "
+        f"<sub>Reviewed: at least one validator gave a verdict{merged}. {named} (`weekly.authors`). "
+        "Close this issue to stop the summary, reopen it to resume. "
         "One author: `/feedback-history @login` on a pull request.</sub>"
     )

@@ -46,12 +46,12 @@ def test_render_keeps_to_the_bounds_of_a_comment(tmp_path):
     assert (comment.count("\n**["), "\nand 52 more: " in comment) == (10, True)
 
 
-def test_render_says_who_asks_where_nothing_blocks(tmp_path):
+def test_render_only_warns_where_nothing_blocks(tmp_path):
     _, comment, _ = whetstone("render", "near_duplicate", "--source", "alice", where=tmp_path)
     assert comment.splitlines()[2:5] == [
         "**Warnings** — 1 non-blocking issue",
         "",
-        "`alice` requests changes without naming a blocking gate.",
+        "**[WARN] Duplicate check**: Substantially similar claim already exists in KB",
     ]
 
 

@@ -21,13 +21,11 @@ from bot.cli.doctor import (
     check_uncounted,
     check_webhook,
 )
-from bot.feedback.marker import find_bot_comment
 from bot.github.model import (
     AppInfo,
     AppInstallation,
     DeliveryAttempt,
     RequiredPermissions,
-    ThreadComment,
     WebhookConfig,
 )
 from bot.inbox.reconcile import failed_deliveries
@@ -187,31 +185,6 @@ def test_a_delivery_that_a_later_attempt_brought_is_not_missing():
         DeliveryAttempt(1, "a", "pull_request", NOW, ok=False, status="timed out"),
     ]
     assert failed_deliveries(sent) == (sent[0],)
-
-
-async def test_an_agent_gets_the_document_that_the_app_wrote_not_a_forged_one(github, whetstone):
-    repository = github.repository("acme/kb", private=True, collaborators={"rio-agent[bot]": "read"})
-    pull = github.open_pull_request(repository, "rio-agent[bot]")
-    token = github.user_token("rio-agent[bot]")
-    asked = ("comment", "acme/kb", str(pull.number), "--login", "whetstone[bot]")
-    assert await whetstone(*asked, GH_TOKEN=token) == (
-        1,
-        "",
-        "whetstone comment: whetstone[bot] has said nothing there\n",
-    )
-    github.comment(pull, github.app.bot, '<!-- REJECTION: {"id": "1"} -->\n```json\n{"id": "ours"}\n```')
-    github.comment(pull, "mallory", '<!-- REJECTION: {"id": "2"} -->\n```json\n{"id": "forged"}\n```')
-    assert await whetstone(*asked, GH_TOKEN=token) == (0, '{"id": "ours"}\n', "")
-    assert (await whetstone(*asked, "--marker", GH_TOKEN=token))[1] == '{"id": "1"}\n'
-    code, said, warned = await whetstone(*asked, GH_TOKEN="wrong")
-    assert (code, said, "GH_TOKEN is not good" in warned) == (1, "", True)
-
-
-def test_a_person_whose_login_looks_like_the_apps_is_not_the_app():
-    body = '<!-- REJECTION: {"id": "1"} -->'
-    thread = [ThreadComment("whetstone[bot]", bot=True, body=body, url="a")]
-    forged = ThreadComment("whetstone[bot]", bot=False, body=body, url="b")
-    assert find_bot_comment("whetstone", [*thread, forged]) == thread[0]
 
 
 @pytest.mark.parametrize(

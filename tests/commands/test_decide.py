@@ -10,7 +10,7 @@ from bot.commands.catalogue import SLASH_COMMANDS
 from bot.commands.decide import decide_command
 from bot.commands.invocation import find_invocations
 from bot.commands.model import CommandFacts, CommandOutcome, join_replies
-from bot.commands.overrides import currently_open_tags
+from bot.commands.overrides import open_names
 from bot.commands.text import forget_text, help_text
 from bot.history.model import StoredCounts
 from bot.pull_request.effects import (
@@ -292,7 +292,7 @@ def test_rejecting_for_one_tag_does_not_bring_back_another_that_was_dismissed():
         "comment:71/0",
     )
     outcome = decided("/feedback-reject near_duplicate", ALICE, replace(REJECTED, rulings=(gone,)))
-    assert currently_open_tags(outcome.pull_request) == ("scope_error", "near_duplicate")
+    assert open_names(outcome.pull_request) == ("scope_error", "near_duplicate")
 
 
 def test_a_bot_is_not_told_to_appeal():

@@ -21,10 +21,12 @@ from bot.commands.catalogue import (
     SelectRequest,
     find_command,
 )
-from bot.commands.invocation import parse_commands
+from bot.commands.invocation import find_invocations, parse_commands
 from bot.commands.model import CommandPermission, InvalidCommand, ParsedCommand, SlashCommand
 from bot.gates.config import Permission
+from bot.pull_request.events import InlineCommentEvent, ReviewEvent
 from bot.values import Location
+from tests.builders import make_inline_comment, make_review, make_snapshot
 
 
 def asked(body):
@@ -55,6 +57,10 @@ def asked(body):
         ("/feedback-explain date_errors", ExplainRequest("date_errors")),
         ("/feedback-explain DATE_ERRORS", ExplainRequest("date_errors")),
         ("/feedback-reject date_errors", RejectRequest(("date_errors",))),
+        ("/feedback-reject f4 reason: still there", RejectRequest(("f4",), None, "still there")),
+        ("/feedback-dismiss F4 reason: it is right", DismissRequest("f4", "it is right")),
+        ("/feedback-appeal f12 reason: it is right", AppealRequest("f12", "it is right")),
+        ("/feedback-explain f4", ExplainRequest("f4")),
         (
             "/feedback-reject date_errors, scope_error date_errors claims/x.md:5-9 reason: month 13",
             RejectRequest(("date_errors", "scope_error"), Location("claims/x.md", 5, 9), "month 13"),
@@ -101,11 +107,26 @@ def test_a_command_asks_for_something(line, value):
             "`30d` is one too many: a login, a period and a tag are read, each once",
         ),
         ("/feedback-explain", "a tag is missing"),
-        ("/feedback-explain dates", "`dates` is no tag, which is two or more words joined by `_`"),
+        (
+            "/feedback-explain dates",
+            "`dates` is no tag, which is two or more words joined by `_`, and no finding's id, such as `f4`",
+        ),
         ("/feedback-explain date_errors now", "`now` is not understood"),
         ("/feedback-reject", "a tag is missing"),
         ("/feedback-reject date_errors nonsense", "`nonsense` is no tag and no place"),
-        ("/feedback-reject date_errors a.md b.md", "`b.md` is no tag and no place"),
+        ("/feedback-reject date_errors a.md b.md", "`b.md` is one place too many, only one is read"),
+        (
+            "/feedback-reject date_errors docs/My Notes.md:4",
+            "a path with spaces has to stand between backticks: `docs/My Notes.md:4`",
+        ),
+        (
+            "/feedback-dismiss date_errors scope_error reason: both are fine",
+            "`scope_error` is one tag too many: write a line of its own for each of them",
+        ),
+        (
+            "/feedback-explain f4 date_errors",
+            "`date_errors` is one tag too many: write a line of its own for each of them",
+        ),
         ("/feedback-reject date_errors a.md:0", "`a.md:0` is no tag and no place"),
         ("/feedback-reject date_errors a.md:9-5", "`a.md:9-5` is no tag and no place"),
         (
@@ -164,8 +185,9 @@ def test_a_misspelt_command_gets_the_one_that_was_meant(written, meant):
         "/feedback-helpful",
         "/feedback-help-me",
         "/feedback-help/x",
-        "/feedback",
         "/feedback-wanted",
+        "/feedback/x",
+        "/feedbacks",
         "/retest",
     ],
 )
@@ -227,6 +249,7 @@ def test_the_commands_and_their_usage():
             "/feedback-select": "best|final|N reason: …",
             "/feedback-export": "",
             "/feedback-forget": "[confirm]",
+            "/feedback": "",
             "/feedback-help": "",
         }
     )
@@ -247,3 +270,15 @@ def test_who_may_in_words():
         ]
     )
     assert str(CommandPermission(Permission.TRIAGE)) == "`triage` or more, no bot"
+
+
+def test_a_command_in_an_inline_comment_has_the_comments_lines():
+    comment = make_inline_comment(7, 3, "/feedback-reject date_errors", start_line=3, line=5)
+    (invocation,) = find_invocations([InlineCommentEvent("created", make_snapshot(), comment)])
+    assert (invocation.place, invocation.inline) == (Location("claims/futarchy.md", 3, 5), 7)
+
+
+def test_a_command_in_a_review_that_requests_changes_is_found():
+    review = make_review(3, "The date is wrong.\n\n/feedback-reject date_errors claims/x.md:5")
+    (invocation,) = find_invocations([ReviewEvent("submitted", make_snapshot(), review)])
+    assert invocation.parsed.request == RejectRequest(("date_errors",), Location("claims/x.md", 5))

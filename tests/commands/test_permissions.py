@@ -20,7 +20,7 @@ MAINTAINING_AUTHOR = CommandGiver(Permission.ADMIN, is_author=True)
 AGENT = CommandGiver(None, is_author=True, is_bot=True, is_agent=True)
 OTHER_BOT = CommandGiver(Permission.WRITE, is_bot=True, is_agent=True)
 ALL = {command.name for command in SLASH_COMMANDS}
-READ = {"history", "explain", "export", "forget", "help"}
+READ = {"", "history", "explain", "export", "forget", "help"}
 OVERRIDES = {"reject", "dismiss", "select"}
 
 

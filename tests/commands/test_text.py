@@ -103,7 +103,7 @@ Use: `/feedback-history [@login] [30d|24h|…] [tag]` · for example: `/feedback
 
 def test_the_help_names_every_command_with_use_and_example():
     lines = help_text(SLASH_COMMANDS).splitlines()
-    assert sum(line.startswith("| `/feedback-") for line in lines) == len(SLASH_COMMANDS)
+    assert sum(line.startswith("| `/feedback") for line in lines) == len(SLASH_COMMANDS)
     assert (
         "| `/feedback-dismiss TAG reason: …` | Lift a tag at this revision, or uphold an appeal. "
         "| `write` or more, not the author, no bot "
@@ -125,7 +125,7 @@ def test_forgetting_says_what_would_go_and_wants_a_confirmation():
 Stored about `bob` in this repository: 14 pull requests, 1 verdict, 3 commands and the webhook deliveries that name you. This can't be undone.
 
 - Stays in the bot's store, without name: counts, and the findings on open pull requests (their words go when the pull request is closed; until then its author and reviewers are known by account number). Backups of the operator keep what they had.
-- Stays on GitHub: your pull requests, reviews and comments, and this bot's comments, check runs and weekly summary as they were posted, some of which name or quote you. Whoever may delete them does so there.
+- Stays on GitHub: your pull requests, reviews and comments, and what this bot posted, some of which names or quotes you. Its comments on open pull requests are edited and no longer name you. Whoever may delete the rest does so there.
 - What you do here from now on is new, and is stored again.
 
 To delete it: `/feedback-forget confirm` · to see it first: `/feedback-export`
@@ -137,7 +137,7 @@ def test_the_answer_to_whoever_was_forgotten_does_not_name_them():
 Deleted for you in this repository: 1 verdict and the webhook deliveries that name you.
 
 - Stays in the bot's store, without name: counts, and the findings on open pull requests (their words go when the pull request is closed; until then its author and reviewers are known by account number). Backups of the operator keep what they had.
-- Stays on GitHub: your pull requests, reviews and comments, and this bot's comments, check runs and weekly summary as they were posted, some of which name or quote you. Whoever may delete them does so there.
+- Stays on GitHub: your pull requests, reviews and comments, and what this bot posted, some of which names or quotes you. Its comments on open pull requests are edited and no longer name you. Whoever may delete the rest does so there.
 - What you do here from now on is new, and is stored again.
 """)
     assert "repository: the webhook deliveries" in forget_text("bob", StoredCounts(), done=True)

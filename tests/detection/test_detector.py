@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.detection.detector import Detection, detect
+from bot.detection.detector import Detection, classify, compute_confidence, detect
 from bot.detection.evidence import gather_evidence
-from bot.detection.rules import CueMeaning, FeedbackType, RepositoryCue
+from bot.detection.rules import FeedbackType, RepositoryCue
 
 TRACE = 'It dies:\n\n```\nTraceback (most recent call last):\n  File "a.py", line 1, in b\nKeyError: 3\n```'
 
@@ -15,70 +15,60 @@ def test_a_harmless_comment_is_nothing(rules):  # row 237
     assert detect("No problem, looks good.", rules) == Detection(None)
 
 
-def test_the_documents_own_example_is_a_rejection(rules):  # row 243
-    found = detect("wrong, I meant security review", rules)
-    assert (found.type, "clarification of intent" in found.signals) == (FeedbackType.USER_REJECTION, True)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hi",
+        "Hello!",
+        "error",
+        "Error.",
+        "exception",
+        "foo_bar",
+        "`parse_date`",
+        "KeyError",
+        "@ada",
+        "?",
+        "👍",
+    ],
+)
+def test_a_greeting_a_name_or_one_word_decides_nothing(text, rules):
+    assert detect(text, rules).type is None
 
 
-def test_a_detection_says_everything_about_itself(rules):
-    assert detect("The tests fail on Windows.", rules) == Detection(
+@pytest.mark.parametrize(  # rows 199 to 201
+    "text", ["Here is the traceback", "The command failed", "This is a type error", "The command failed."]
+)
+def test_the_documents_own_pattern_wins_where_it_is_all_that_is_stated(text, rules):
+    found = detect(text, rules)
+    assert (found.type, found.confidence >= 0.5) == (FeedbackType.RUNTIME_ERROR, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Is this a type error?", "Log the error here.", "If the command failed, we retry.", "No crash here."],
+)
+def test_a_pattern_that_is_not_stated_as_a_fact_is_no_crash(text, rules):
+    assert detect(text, rules).type is not FeedbackType.RUNTIME_ERROR
+
+
+def test_a_detection_tells_everything_about_itself(rules):
+    found = detect("The tests fail on Windows.", rules)
+    assert (found.type, found.signals[:2], found.actions, found.words) == (
         FeedbackType.VERIFICATION_FAILURE,
-        0.6,
-        (
-            "tests_fail: tests fail",
-            "ci_fails: tests fail",
-            "document_verification_1: tests fail",
-            "something_fails: fail on",
-            "build_fails: fail on windows",
-        ),
+        ("tests_fail: tests fail", "document_verification: tests fail"),
         ("add_test_context", "specify_behavior", "request_validation"),
-        ("tests fail", "fail on windows"),
-        is_shown=True,
-        prose_confidence=0.6,
+        ("tests fail", "fail on"),
     )
+    assert (found.confidence, found.is_shown) == (found.prose_confidence, found.confidence >= rules.threshold)
 
 
-def test_where_no_cue_speaks_the_words_that_decided_are_the_signal(rules):
-    found = detect("The picture is upside down with this branch.", rules)
-    assert found.signals == (f"words: {', '.join(found.words)}",)
-    assert found.words
-
-
-def test_words_that_stand_in_other_words_are_told_once(rules):
-    found = detect("The picture is upside down with this branch.", rules)
-    assert "upside down" in found.words
-    assert [one for one in found.words for other in found.words if f" {one} " in f" {other} "] == [
-        *found.words
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "sure"),
-    [
-        ("The server hangs forever for me.", 0.5),
-        ("> Traceback (most recent call last):\n> KeyError: 3\n\nThe server hangs forever for me.", 0.5),
-        ("> FAILED tests/test_a.py::test_b\n\nCI is red.", 0.5),
-    ],
-)
-def test_what_somebody_else_pasted_makes_nobody_surer(text, sure, rules):
-    assert detect(text, rules).confidence == sure
-
-
-@pytest.mark.parametrize(
-    ("text", "sure"),
-    [
-        ("Incorrect.", 0.5),  # two cues, one word
-        ("This is wrong.", 0.5),  # one cue within the other
-        ("This is wrong. NACK.", 0.6),
-        ("CI is red and the build fails.", 0.6),
-        ("The tests failed.", 0.5),  # what is said is not shown as well
-        ("CI is red:\n```\nFAILED\n```", 0.6),
-        ("Tests are failing:\n```\ntests failed\n```", 0.6),  # in the same words, but not by the same voice
-        ("NACK. Wrong.", 0.6),  # in the same place, but of another sentence
-    ],
-)
-def test_only_a_cue_with_words_of_its_own_is_a_second_one(text, sure, rules):  # row 219
-    assert detect(text, rules).confidence == sure
+def test_where_no_cue_decides_the_words_that_did_are_the_signal(rules):
+    found = detect("Space before the bracket.", rules)
+    assert (found.type, found.signals, found.words) == (
+        FeedbackType.PARTIAL_SUCCESS,
+        ("words: space before the, the bracket",),
+        ("space before the", "the bracket"),
+    )
 
 
 @pytest.mark.parametrize("text", [TRACE, "The tests fail on Windows.", "NACK", "nit: typo", "LGTM"])
@@ -91,23 +81,17 @@ def test_the_same_text_is_always_the_same(text, rules):
     [  # row 211
         (TRACE, "runtime_error", "stack trace present"),
         (TRACE, "runtime_error", "exception type specified"),
-        ("Crashes here: `Segmentation fault (core dumped)`", "runtime_error", "error message included"),
-        ("It crashes, exit code 139 every time.", "runtime_error", "exit code mentioned"),
+        ("It crashes here: `Segmentation fault (core dumped)`", "runtime_error", "error message included"),
         # row 212
-        ("CI:\n```\nFAILED tests/test_a.py::test_b\n```", "verification_failure", "test output"),
-        ("Test fails:\n```\nAssertionError: 1 != 2\n```", "verification_failure", "assertion message"),
-        ("The test fails: `expected 3 but got 4`", "verification_failure", "expected vs actual values"),
+        ("CI fails:\n```\nFAILED tests/test_a.py::test_b\n```", "verification_failure", "test output"),
+        ("The tests fail:\n```\nAssertionError: 1 != 2\n```", "verification_failure", "assertion message"),
         ("The test `test_parse_date` fails on CI.", "verification_failure", "specific test name"),
         # row 213
         ("I don't think this is a good idea.", "user_rejection", "negative sentiment"),
-        ("This is wrong, please rework it and try again.", "user_rejection", "request to redo"),
-        ("That's wrong. I meant the reader and not the writer.", "user_rejection", "clarification of intent"),
+        ("NACK, this is wrong, please rework it.", "user_rejection", "request to redo"),
+        ("NACK. I meant the reader and not the writer.", "user_rejection", "clarification of intent"),
         # row 214
-        (
-            "LGTM, just one nit: please rename the variable.",
-            "partial_success",
-            "positive-negative combination",
-        ),
+        ("LGTM, just one nit: please rename it.", "partial_success", "positive-negative combination"),
         ("Looks good, could you please add a test?", "partial_success", "specific adjustment requested"),
         ("nit: two dots", "partial_success", "single issue mentioned"),
     ],
@@ -118,25 +102,36 @@ def test_the_documents_signals_are_listed(text, type_, signal, rules):
 
 
 @pytest.mark.parametrize(
-    ("text", "sure"),
+    ("text", "boost"),
     [
-        ("It hangs.", 0.5),  # row 219: the base
-        ("NACK", 0.5),
-        ("It crashes, after that it waits forever.", 0.6),  # a second independent cue
-        (TRACE, 0.9),  # row 215: 0.5 + 0.3 for the trace + 0.1
-        ("`test_date` is failing.", 0.8),  # row 216: 0.5 + 0.2 for the test's name + 0.1
-        ("NACK, start over.", 0.8),  # row 217: 0.5 + 0.2 for the wish to have it again + 0.1
-        ("Nit: please rename this.", 0.7),  # row 218: 0.5 + 0.1 for a specific change + 0.1
-        ("This is out of date, we've moved to another build system.", 0.4),  # single words, and no cue
+        (TRACE, 0.3),  # row 215: a stack trace
+        ("The test `test_date` fails on CI.", 0.2),  # row 216: the name of a test
+        ("NACK, start over.", 0.2),  # row 217: a wish to have it again
+        ("Nit: please rename this.", 0.1),  # row 218: a specific change
+        ("It crashes on start.", 0.0),
+        ("The tests fail.", 0.0),
+        ("NACK", 0.0),
+        ("Nit: two dots.", 0.0),
     ],
 )
-def test_how_sure_the_detector_is(text, sure, rules):
-    assert detect(text, rules).confidence == sure
+def test_the_documents_boost_is_added_before_calibration(text, boost, rules):
+    evidence = gather_evidence(text, rules)
+    found, probabilities = classify(evidence, rules)
+    without = (
+        sum(probabilities[:2])
+        if found == "verification_failure"
+        else probabilities[[*FeedbackType].index(found)]
+    )
+    assert compute_confidence(found, probabilities, evidence, rules) == pytest.approx(without + boost)
 
 
-def test_what_is_less_sure_than_the_threshold_is_not_shown(rules):
-    found = detect("NACK", rules)
-    assert (found.type, found.confidence, found.is_shown) == (FeedbackType.USER_REJECTION, 0.5, False)
+def test_more_evidence_is_surer_and_never_less_sure(rules):
+    assert detect(TRACE, rules).confidence > detect("It dies.", rules).confidence
+
+
+@pytest.mark.parametrize("text", [TRACE, "The tests fail.", "NACK", "nit: a typo", "This is wrong. " * 50])
+def test_words_alone_are_never_surer_than_a_formal_state(text, rules):  # row 219
+    assert 0 < detect(text, rules).confidence <= 0.95
 
 
 @pytest.mark.parametrize(
@@ -148,7 +143,7 @@ def test_what_is_less_sure_than_the_threshold_is_not_shown(rules):
         ("The tests fail on Windows.", "changes_requested", "verification_failure", 0.95),
         ("Only a nit: a typo.", "approved", "partial_success", 0.95),  # row 198
         ("Great work!", "approved", None, 0.0),
-        ("The tests fail on Windows.", "commented", "verification_failure", 0.6),
+        ("", "approved", None, 0.0),
     ],
 )
 def test_a_formal_state_outranks_the_prose(text, state, type_, sure, rules):
@@ -156,21 +151,46 @@ def test_a_formal_state_outranks_the_prose(text, state, type_, sure, rules):
     assert (found.type, found.confidence) == (type_, sure)
 
 
+def test_a_comment_without_a_formal_state_is_judged_by_its_words(rules):
+    text = "The tests fail on Windows."
+    assert detect(text, rules, "commented") == detect(text, rules)
+
+
+@pytest.mark.parametrize(
+    "text", ["The tests fail on Windows.", "It crashes on start.", "nit: a typo", "This is wrong."]
+)
+def test_an_approval_with_a_complaint_is_nearly_done(text, rules):  # row 198
+    found = detect(text, rules, "approved")
+    assert (found.type, found.confidence, found.is_shown) == (FeedbackType.PARTIAL_SUCCESS, 0.95, True)
+
+
 @pytest.mark.parametrize(
     ("text", "type_"),
     [
-        ("Looks good to me, except that I don't like the name.", "partial_success"),
         (f"CI fails on this branch.\n\n{TRACE}", "verification_failure"),
         ("> The tests fail on Windows.\n\nFixed, thanks.", None),
-        ("`tests fail` is the name of the label.", None),
         ("<!-- the tests fail -->Looks good!", None),
-        ("The tests don't fail any more.", None),
-        ("Build failure unrelated", None),
         ("Does it crash on Windows?", None),
+        ("~~The tests fail.~~ Fixed now.", None),
     ],
 )
 def test_what_outranks_and_what_cancels(text, type_, rules):
     assert detect(text, rules).type == type_
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("The tests don't fail.", "negated"),
+        ("If it crashes, tell me.", "harmless"),
+        ("It used to crash, it crashed daily.", "settled"),
+        ("The daemon crashes.", ""),
+        ("I can reproduce it: the daemon crashes.", ""),
+    ],
+)
+def test_what_stands_around_a_failure_can_take_it_away(text, note, rules):
+    matches = gather_evidence(text, rules).matches
+    assert {match.note for match in matches if match.name in ("crashes", "tests_fail")} == {note}
 
 
 @pytest.mark.parametrize(
@@ -187,67 +207,11 @@ def test_what_is_hidden_or_a_link_shows_no_failure(hidden, body, rules):
     assert gather_evidence(body.format(hidden), rules).shown == ()
 
 
-def test_where_no_cue_decides_the_words_that_did_are_shown_as_they_were_said(rules):
-    evidence = gather_evidence("This is out of date, we've moved to another build system.", rules)
-    told = rules.learnt.telling(evidence.sentences, 2, 5)
-    said = " ".join(evidence.sentences[0].words)
-    assert (len(told), [words for words in told if words not in said]) == (5, [])
-
-
-def test_what_is_not_liked_after_except_is_only_what_is_left_to_do(rules):
-    found = gather_evidence("Looks good to me, except that I don't like the name.", rules).matches
-    assert {match.note for match in found if match.says is CueMeaning.USER_REJECTION} == {"remainder"}
-
-
-@pytest.mark.parametrize(
-    ("text", "notes"),
-    [
-        ("The daemon crashes, last week it did not.", {"past"}),  # a time alone does not say that it is over
-        ("The daemon used to crash, it crashed daily.", {"settled"}),
-        ("I can reproduce the segfaults.", {""}),  # what can be done is to tell of it
-        ("This can crash.", {"harmless"}),
-        ("When I click it, the app crashes.", {""}),
-        ("When it fails we retry.", {"harmless"}),
-        ("Does it crash?", {"harmless"}),
-    ],
-)
-def test_what_stands_around_a_failure_can_take_it_away(text, notes, rules):
-    found = [
-        match
-        for match in gather_evidence(text, rules).matches
-        if match.name in ("crashes", "something_fails")
-    ]
-    assert {match.note for match in found} <= notes
-
-
-@pytest.mark.parametrize(
-    ("text", "is_settled"),
-    [("It crashed. Fixed in the last push.", True), ("It crashed. It was fine last week.", False)],
-)
-def test_what_is_over_may_be_said_in_another_sentence(text, is_settled, rules):
-    assert gather_evidence(text, rules).is_settled == is_settled
-
-
-@pytest.mark.parametrize(
-    ("text", "is_excused"),
-    [
-        ("The tests fail. Ignore the red job, the mirror is down.", True),
-        ("Why do you ignore the answer? It makes the tests fail.", False),
-        ("Why ignore it? It makes the tests fail.", False),
-        ("This makes us ignore all errors, and it crashes.", False),
-        ("You ignore the message and the server crashes on start.", False),
-        ("I reran the new test suite and three tests fail.", False),
-        ("Reran your workflow, the build fails with a linker error.", False),
-        ("The tests fail. Restarted the job.", True),
-        ("The tests fail after restarting the emulator.", False),
-        ("The tests fail, it's a flake.", True),
-        ("The tests fail, and that's not a flake.", False),
-        ("I restarted the flaky job three times, still the same. The failure is real.", False),
-        ("A flaky test, but it keeps failing here. Only this branch is red.", False),
-    ],
-)
-def test_a_failure_is_excused_unless_it_is_said_to_be_real(text, is_excused, rules):
-    assert gather_evidence(text, rules).is_unrelated == is_excused
+def test_what_is_quoted_is_nobody_elses_evidence(rules):
+    quoted = gather_evidence("> Segmentation fault (core dumped)\n\nI see.", rules)
+    assert quoted.pasted(FeedbackType.RUNTIME_ERROR) == []
+    both = gather_evidence("> Segmentation fault\n\nHere too: `Segmentation fault`", rules)
+    assert len(both.pasted(FeedbackType.RUNTIME_ERROR)) == 1
 
 
 @pytest.mark.parametrize(
@@ -257,22 +221,15 @@ def test_a_failure_is_excused_unless_it_is_said_to_be_real(text, is_excused, rul
         ("error: cannot find symbol", True),
         ("ld.lld: error: undefined symbol: parse", True),
         ("clang: error: unknown argument: '-x'", True),
-        ("javac: error: invalid flag: -x", True),
         ("sqlite error: too many columns", False),
         ("ValueError: cannot convert float NaN to integer", False),
         ("TypeError: Cannot read properties of undefined", False),
         ("panic: runtime error: invalid memory address", False),
-        ("ImportError: geo.so: undefined symbol: parse", False),
     ],
 )
 def test_what_a_compiler_printed_is_told_from_what_a_run_did(printed, by_a_compiler, rules):
     shown = {one.structure.name for one in gather_evidence(f"```\n{printed}\n```", rules).shown}
     assert ("compiler_output" in shown) == by_a_compiler
-
-
-@pytest.mark.parametrize("text", ["0 failed, 12 passed.", "Had zero crashes.", "Failures: 0"])
-def test_none_of_a_kind_is_good_news(text, rules):
-    assert detect(text, rules).type is None
 
 
 def test_a_repository_can_teach_its_own_words(rules):
@@ -284,14 +241,36 @@ def test_a_repository_can_teach_its_own_words(rules):
         threshold=0.5,
         rounds=2,
     )
-    assert [
-        (detect(text, own).type, detect(text, own).confidence, detect(text, own).is_shown)
-        for text in ("Back to the drawing board!", "all kaputtt", "`kaputt` is German")
-    ] == [("user_rejection", 0.5, True), ("runtime_error", 0.5, True), (None, 0.0, False)]
+    found = [
+        detect(text, own) for text in ("Back to the drawing board!", "all kaputtt", "`kaputt` is German")
+    ]
+    assert [one.type for one in found] == ["user_rejection", "runtime_error", None]
+    assert [one.is_shown for one in found] == [True, True, False]
+    assert found[0].signals[-1] == "own cue: Back to the drawing board"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This is not back to the drawing board.",
+        "Is it back to the drawing board?",
+        "> back to the drawing board",
+    ],
+)
+def test_own_words_that_are_not_stated_count_for_nothing(text, rules):
+    cue = RepositoryCue(FeedbackType.RUNTIME_ERROR, "back to the drawing board")
+    own = rules.extended([cue], threshold=0.5, rounds=2)
+    assert detect(text, own).type is not FeedbackType.RUNTIME_ERROR
+
+
+def test_an_own_word_beside_a_cue_is_surer(rules):
+    cue = RepositoryCue(FeedbackType.USER_REJECTION, "drawing board")
+    own = rules.extended([cue], threshold=0.5, rounds=2)
+    assert detect("NACK, back to the drawing board.", own).confidence >= 0.6
 
 
 def test_a_repository_sets_its_threshold(rules):
-    own = rules.extended((), threshold=0.9, rounds=3)
+    own = rules.extended((), threshold=0.95, rounds=3)
     assert detect("The tests fail on Windows.", own).is_shown is False
 
 
@@ -302,7 +281,27 @@ def test_strange_texts_are_read_to_the_end(text, rules):
     assert detect(text, rules) == detect(text, rules)
 
 
-@pytest.mark.parametrize("said", ["The tests fail on Windows.", "It crashes on start.", "This is wrong."])
-def test_an_approval_with_a_complaint_is_nearly_done(said, rules):  # row 198
-    found = detect(said, rules, "approved")
-    assert (found.type, found.confidence) == (FeedbackType.PARTIAL_SUCCESS, 0.95)
+def test_each_signal_is_listed_once_with_at_most_six_cues(rules):
+    text = "The build fails. The tests fail. CI is red. Lint errors in a.py. The type check failed. It does not compile."
+    signals = detect(text, rules).signals
+    assert len(signals) == len(set(signals))
+    assert len([one for one in signals if ": " in one]) <= 6
+
+
+def test_words_that_stand_in_other_words_are_told_once(rules):
+    words = detect("This is wrong. The tests fail on Windows and it does not compile.", rules).words
+    assert [one for one in words for other in words if f" {one} " in f" {other} "] == [*words]
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "> please try again",
+        "```\ngit revert abc\n```",
+        "<!-- try again -->",
+        "~~Please rewrite it.~~",
+        "No need to rewrite it.",
+    ],
+)
+def test_a_wish_that_the_writer_does_not_utter_is_no_signal(hidden, rules):
+    assert "request to redo" not in detect(f"NACK.\n\n{hidden}", rules, "changes_requested").signals

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
-from bot.detection.load import load_detection, load_shipped_detection, parse_detection
-from bot.detection.rules import CueMeaning, FeedbackType, unpack_weights
-from bot.gates.packs import rules_directory
+from bot.detection.load import load_shipped_detection, parse_detection
+from bot.detection.rules import CueMeaning, FeedbackType, StructureMatcher
 from bot.gates.problems import RuleFileError
 
 GOOD = """\
 version: 1
-lists:
-  fails: fail fails
+kinds:
+  fail: fail fails
+  stop: fails stops
 words:
   negations: no not
   hypotheticals: if
@@ -28,32 +31,22 @@ actions:
 structures:
   - structure: signal
     says: runtime_error
-    strength: strong
     signal: error message included
-    reason: It was killed.
     example: Segmentation fault
     pattern: (?i)segmentation fault
 cues:
   - cue: tests_fail
     says: verification_failure
-    strength: weak
-    reason: It says so.
     example: The tests fail.
     phrases: |
-      tests {fails}
+      tests {fail}
       failing
-kinds:
-  fail: fail fails
-  stop: fails stops
 """
-MORE = "version: 1\ncues: []\n"
-TABLE = "#bias\t0\t0\t0\t0\t150\n"
+MODEL = "#calibration:user_rejection\t0:0 0.8:0.6 1.3:0.95\n#bias\t80808080ff\ntest\t8090807f80\n"
 
 
-def parsed(main=GOOD, more=MORE, table=TABLE):
-    return parse_detection(
-        [(main.encode(), "detection.yml"), (more.encode(), "more.yml")], (table.encode(), "w.tsv")
-    )
+def parsed(rules=GOOD, model=MODEL):
+    return parse_detection((rules.encode(), "detection.yml"), (model.encode(), "model.tsv"))
 
 
 def problems(**changed: str) -> list[str]:
@@ -65,97 +58,76 @@ def problems(**changed: str) -> list[str]:
 def test_a_good_file_becomes_values():
     rules = parsed()
     assert (
-        rules.lists,
         rules.negations,
-        [(cue.name, cue.says, cue.strong, cue.phrases) for cue in rules.cues],
+        [(cue.name, cue.says, cue.phrases) for cue in rules.cues],
         [structure.name for structure in rules.structures],
         [action.name for action in rules.actions[FeedbackType.RUNTIME_ERROR]],
-        rules.learnt.kinds,
-        unpack_weights(rules.learnt.facts["#bias"]),
+        rules.kind_of,
+        rules.model.weights,
+        rules.model.calibration,
     ) == (
-        {"fails": ("fail", "fails")},
         {"no", "not"},
-        [("tests_fail", CueMeaning.VERIFICATION_FAILURE, False, ("tests {fails}", "failing"))],
+        [("tests_fail", CueMeaning.VERIFICATION_FAILURE, ("tests {fail}", "failing"))],
         ["signal"],
         ["add_context"],
-        {"fail": "{fail}", "fails": "{fail}", "stops": "{stop}"},
-        (0, 0, 0, 0, 150),
+        {"fail": "{fail}", "fails": "{fail}", "stops": "{stop}"},  # a word of two kinds is of the first
+        {"#bias": b"\x80\x80\x80\x80\xff", "test": b"\x80\x90\x80\x7f\x80"},
+        {FeedbackType.USER_REJECTION: ((0.0, 0.0), (0.8, 0.6), (1.3, 0.95))},
     )
 
 
-def test_a_further_file_adds_cues():
-    cues = GOOD[GOOD.index("  - cue:") : GOOD.index("kinds:")]
-    more = MORE.replace("[]", "\n" + cues.replace("tests_fail", "again"))
-    assert [cue.name for cue in parsed(more=more).cues] == ["tests_fail", "again"]
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ("tests {fail}", "tests {none}", "28:5: cues[0].phrases has 'tests {none}': there is no kind {none}"),
+        ("failing\n", "(fail\n", "29:5: cues[0].phrases has '(fail': a choice is not closed"),
+        ("failing\n", "fail)\n", "29:5: cues[0].phrases has 'fail)': ) stands outside a choice"),
+        ("failing\n", "((a|b)|c)\n", "29:5: cues[0].phrases has '((a|b)|c)': a choice stands in a choice"),
+        ("failing\n", "..\n", "29:5: cues[0].phrases has '..': it has no word"),
+        ("(?i)segmentation fault", "(", "22:14: structures[0].pattern is no expression of RE2"),
+        ("says: verification_failure", "says: maybe", "25:11: cues[0].says"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(old, new, where):
+    assert problems(rules=GOOD.replace(old, new))[0].startswith(f"detection.yml:{where}")
 
 
-def test_the_shipped_rules_have_the_documents_twelve_actions():  # rows 221-236
-    assert {
-        kind: [action.name for action in listed] for kind, listed in load_shipped_detection().actions.items()
-    } == {
-        "runtime_error": ["add_context", "add_constraint", "request_approach"],
-        "verification_failure": ["add_test_context", "specify_behavior", "request_validation"],
-        "user_rejection": ["request_clarification", "narrow_scope", "offer_alternatives"],
-        "partial_success": ["focus_on_gap", "add_targeted_constraint", "request_incremental_fix"],
-    }
-
-
-def test_the_shipped_rules_are_those_of_the_directory():
-    assert load_shipped_detection() == load_detection(rules_directory())
+def test_a_phrase_with_too_many_variants_is_refused():
+    phrase = "(a b|c d|e f|g h|i j|k l|) " * 3
+    assert "variants" in problems(rules=GOOD.replace("failing\n", f"{phrase}\n"))[0]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        (
-            "strength: weak",
-            "strength: big",
-            'detection.yml:27:15: cues[0].strength is "big"; use one of strong, weak',
-        ),
-        (
-            "reason: It says so.",
-            "reasons: x",
-            "detection.yml:28:5: cues[0].reasons is unknown; did you mean reason?",
-        ),
-        (
-            "tests {fails}",
-            "tests {nothing}",
-            "detection.yml:31:5: cues[0].phrases has 'tests {nothing}': there is no list {nothing}; see the language",
-        ),
-        (
-            "(?i)segmentation",
-            "(?<=a)seg",
-            "detection.yml:23:14: structures[0].pattern is no expression of RE2",
-        ),
-        (
-            "fails: fail fails",
-            "fails: [a]",
-            "detection.yml:3:10: lists.fails is a list; write words, with spaces between",
-        ),
-        ("version: 1\nlists", "version: 2\nlists", "detection.yml:1:10: version is 2; use 1"),
-        (
-            "  user_rejection: []\n",
-            "",
-            "detection.yml:8:1: actions is missing user_rejection; required: runtime_error,",
-        ),
-        (
-            "  user_rejection: []",
-            "  user_rejection: 3",
-            "detection.yml:14:19: actions.user_rejection is 3; give each entry action, description, template",
-        ),
-    ],
+    "line",
+    ["word", "word\t80", "word\t80808080zz", "word\t808080808080", "#calibration:other\t0:0 1:1",
+     "#calibration:user_rejection\t0:0", "#calibration:user_rejection\t1:0 0:1", "#calibration:user_rejection\tx"],
+)  # fmt: skip
+def test_a_line_of_the_model_that_is_no_feature_is_refused(line):
+    assert problems(model=f"{MODEL}{line}\n")[0].startswith("model.tsv:4:1: the line is no feature")
+
+
+def test_the_shipped_model_is_small():
+    assert 1_000 < len(load_shipped_detection().model.weights) < 12_000
+
+
+@pytest.mark.parametrize(
+    ("raw", "confidence"), [(0.0, 0.0), (0.4, 0.3), (0.8, 0.6), (1.3, 0.95), (2.0, 0.95)]
 )
-def test_a_mistake_is_named_with_its_place_and_what_is_allowed(old, new, said):
-    assert any(problem.startswith(said) for problem in problems(main=GOOD.replace(old, new)))
+def test_a_confidence_lies_on_a_line_between_two_points(raw, confidence):
+    model = parsed().model
+    assert model.calibrate(FeedbackType.USER_REJECTION, raw) == pytest.approx(confidence)
 
 
-def test_every_mistake_is_named_at_once():
-    bad = GOOD.replace("strength: weak", "strength: big").replace("tests {fails}", "(")
-    assert [problem.split(":")[1] for problem in problems(main=bad, table="bias\t1\n")] == ["27", "31", "1"]
+def test_a_process_that_sees_no_plain_words_never_loads_the_detector():
+    code = (
+        "import sys; from bot.turn.rule_book import build_rule_book; build_rule_book(*[None] * 4); "
+        "from bot.detection.load import shipped_detection_rules; "
+        "sys.exit(shipped_detection_rules.cache_info().currsize)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603
 
 
-@pytest.mark.parametrize("column", ["x", "1.5", "1_0", " 5 ", "+5", "٣", "9999999", "", "1\t2"])
-def test_a_broken_table_names_its_line(column):
-    assert problems(table=f"bias\t0\t0\t0\t0\t0\nword\t0\t0\t0\t0\t{column}\n") == [
-        "w.tsv:2:1: the line is no feature with its weights; a feature and 5 whole numbers, with tabs between"
-    ]
+def test_every_expression_that_is_there_is_found_once_in_their_order():
+    assert StructureMatcher(["b+", "x", "(?m)^a"]).find("c\nabb b") == [(0, "bb"), (2, "a")]
+    assert (StructureMatcher(["b+"]).find("é"), StructureMatcher([]).find("b")) == ([], [])
+    assert StructureMatcher("abcdefghijklmn").find("n g \ud800 f") == [(5, "f"), (6, "g"), (13, "n")]

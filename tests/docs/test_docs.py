@@ -127,7 +127,7 @@ def metrics() -> set[str]:
     for path in (ROOT / "bot" / "metrics.py", *WEB.glob("*.py")):
         for made, name in re.findall(r"(\w+)\(\s*\"(whetstone_\w+)\"", path.read_text(encoding="utf-8")):
             found.add(f"{name}_total" if made == "Counter" else name)
-    return found | {"whetstone_author_feedback_items", "whetstone_reviewer_feedback_items"}
+    return found | {"whetstone_author_findings", "whetstone_reviewer_findings"}
 
 
 def test_every_metric_is_documented_and_no_other():
@@ -145,13 +145,16 @@ def _nameless(path: str) -> str:
 def test_every_command_in_the_documents_can_be_typed(line):
     said = re.search(r"(?<![\w-])whetstone (?P<rest>[^|>#&]*)", line)["rest"]
     name, *rest = shlex.split(said.replace("…", "x"))
+    if name in {"COMMAND", "--help", "--version"}:
+        return  # about any command, or none
     command = cli.COMMANDS[name]
     import argparse
 
     parser = argparse.ArgumentParser()
     command.arguments(parser)
     known = {flag for action in parser._actions for flag in action.option_strings}
-    assert {word.partition("=")[0] for word in rest if word.startswith("-")} <= known
+    # A lone dash stands for standard input or output.
+    assert {word.partition("=")[0] for word in rest if word.startswith("-") and word != "-"} <= known
 
 
 def test_every_make_target_in_the_documents_exists():
@@ -321,22 +324,6 @@ def test_what_platforms_install_is_the_lock_and_the_locked_driver_of_postgresql(
         True,
     )
     assert hook.stat().st_mode & 0o111
-
-
-def test_the_container_takes_what_is_named_and_installs_nothing_without_a_hash():
-    (recipe,) = (each.values[0] for each in fences("dockerfile"))
-    (ignored,) = (each.values[0] for each in fences("dockerignore"))
-    copied = [word for line in re.findall(r"^COPY (.*)", recipe, re.MULTILINE) for word in line.split()[:-1]]
-    assert [name for name in copied if not (ROOT / name).exists()] == []
-    assert [line[1:] for line in ignored.splitlines() if line.startswith("!")] == copied
-    assert ignored.startswith("*\n")
-    installs = re.findall(r"pip install (.*)", recipe)
-    assert [
-        "--require-hashes" in each or each.endswith("--no-deps --no-build-isolation .") for each in installs
-    ] == [
-        True,
-        True,
-    ]
 
 
 def test_where_a_list_has_keys_below_they_are_below():

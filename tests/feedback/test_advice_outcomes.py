@@ -6,6 +6,7 @@ import pytest
 
 from bot.feedback.brief_inputs import feedback_log
 from bot.feedback.build import build_feedback
+from bot.gates.config import CommentPolicy
 from bot.history.model import collect_advice
 from bot.pull_request.events import ReviewState
 from bot.pull_request.model import Revision
@@ -113,7 +114,10 @@ def test_a_check_that_passes_on_the_next_revision_judges_no_advice_of_somebody_e
 @pytest.mark.parametrize(
     ("said", "rules"),
     [
-        ("This is not what we want.", UNDERSTANDING),
+        (
+            "This is not what we want.",
+            replace(UNDERSTANDING, comment=replace(UNDERSTANDING.comment, when=CommentPolicy.TAGGED)),
+        ),
         (FAILING, replace(UNDERSTANDING, comment=replace(UNDERSTANDING.comment, enabled=False))),
     ],
 )

@@ -6,18 +6,18 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from inline_snapshot import snapshot
 
 from bot.detection.detector import Detection
 from bot.detection.load import load_shipped_detection
 from bot.detection.rules import FeedbackType
 from bot.feedback.brief import (
-    Brief,
     BriefFacts,
     BriefInput,
     BriefLine,
-    BriefRound,
     FeedbackLogEntry,
     OpenItem,
+    find_intent,
     refine_brief,
     write_brief,
 )
@@ -41,32 +41,50 @@ def texts(kind: str, items: tuple[OpenItem, ...], known: BriefFacts) -> list[tup
     return [(line.action, line.text) for line in made.lines] if made else []
 
 
-def test_a_crash_is_told_with_its_error_then_the_framework_then_the_approach():  # rows 221-224
+def test_a_crash_is_reproduced_first_then_the_framework_is_kept():  # rows 221-224
     said = 'Crashes:\n```\nTraceback (most recent call last):\n  File "a.py", line 1\nKeyError: 3\n```'
-    assert texts("runtime_error", (DATES,), BriefFacts("alice", said, framework="Django 5")) == [
-        ("add_context", "Given the error: KeyError: 3"),
-        ("add_constraint", "Ensure compatibility with Django 5"),
-        ("request_approach", "Approach this step by step, validating each change"),
-    ]
+    assert texts("runtime_error", (DATES,), BriefFacts("alice", said, framework="Django 5")) == snapshot(
+        [
+            ("add_context", "Reproduce the error first: `KeyError: 3` at claims/a.md:5"),
+            ("add_constraint", "Keep it working with `Django 5`"),
+        ]
+    )
 
 
-def test_a_failed_check_is_told_with_what_must_pass_then_what_is_expected_then_the_proof():  # rows 225-228
+def test_a_failed_test_has_to_pass_and_the_check_proves_it():  # rows 225-228
     known = BriefFacts("alice", "test_dates fails: expected 2026-01-01 but got 2013-05-01", ("validate",))
-    assert texts("verification_failure", (DATES,), known) == [
-        ("add_test_context", "Ensure the solution passes: check validate (test_dates)"),
-        ("specify_behavior", "Expected behavior: expected 2026-01-01 but got 2013-05-01"),
-        ("request_validation", "Include validation that confirms the fix works"),
-    ]
+    assert texts("verification_failure", (DATES,), known) == snapshot(
+        [
+            ("add_test_context", "Make `test_dates` pass: expected 2026-01-01 but got 2013-05-01"),
+            ("request_validation", "Confirm it with `validate`"),
+        ]
+    )
 
 
-def test_a_refusal_is_told_with_the_goal_then_the_scope_then_the_registrys_alternatives():  # rows 229-232
-    thin = OpenItem("body_too_thin", fix="Add evidence.", suggestion="Any text.")
-    known = BriefFacts("alice", "Wrong. I meant the extraction date, see guide.md:4.")
-    assert texts("user_rejection", (DATES, thin, replace(DATES, name="again")), known) == [
-        ("request_clarification", "To clarify the goal: I meant the extraction date, see guide.md:4"),
-        ("narrow_scope", "Focusing specifically on: claims/a.md:5"),
-        ("offer_alternatives", "Alternative approaches to consider: Write the extraction date; Add evidence"),
-    ]
+def test_an_expectation_without_a_test_is_a_step_of_its_own():  # row 226
+    known = BriefFacts("alice", "It prints the wrong year: expected 2026 but got 2013")
+    assert texts("verification_failure", (DATES,), known) == snapshot(
+        [("specify_behavior", "Give the result that is expected: expected 2026 but got 2013")]
+    )
+
+
+def test_a_refusal_names_what_is_asked_for_the_locations_and_the_alternatives():  # rows 229-232
+    thin = OpenItem("body_too_thin", fix="Add evidence.", proposals=("cite the paper", "drop the claim"))
+    known = BriefFacts("alice", "Wrong. Please use the extraction date, see guide.md:4.")
+    assert texts("user_rejection", (DATES, thin, replace(DATES, name="again")), known) == snapshot(
+        [
+            ("request_clarification", "Use the extraction date, see guide.md:4"),
+            ("narrow_scope", "Work only on claims/a.md:5"),
+            ("offer_alternatives", "Choose one: `cite the paper` or `drop the claim`"),
+        ]
+    )
+
+
+@pytest.mark.parametrize("proposals", [(), ("cite the paper",)])
+def test_alternatives_are_offered_only_where_a_validator_gave_two(proposals):  # row 230
+    items = (replace(DATES, proposals=proposals), replace(DATES, name="b_c", fix="Another fix of a gate."))
+    actions = [action for action, _ in texts("user_rejection", items, BriefFacts("alice"))]
+    assert "offer_alternatives" not in actions
 
 
 @pytest.mark.parametrize(
@@ -85,17 +103,20 @@ def test_a_refusal_is_told_with_the_goal_then_the_scope_then_the_registrys_alter
         ("The date is wrong.", ""),
     ],
 )
-def test_the_goal_is_the_whole_sentence_in_which_the_validator_says_it(said, goal):  # row 229
-    found = [text for action, text in texts("user_rejection", (), BriefFacts("alice", said))]
-    wanted = said if goal is None else goal
-    assert found == ([f"To clarify the goal: {wanted}"] if wanted else [])
+def test_the_goal_is_the_whole_sentence_in_which_the_validator_states_it(said, goal):  # row 229
+    assert find_intent(said) == (said if goal is None else goal)
 
 
-def test_what_a_check_expects_is_said_of_the_item_that_the_check_shows_at_a_line():  # row 226
-    checked = OpenItem("date_errors", expects="Write the extraction date.")
-    other = OpenItem("scope_error", fix="Name the scope.")
-    lines = texts("verification_failure", (other, checked), BriefFacts("alice", checks=("validate",)))
-    assert lines[1] == ("specify_behavior", "Expected behavior: Write the extraction date.")
+@pytest.mark.parametrize(
+    ("said", "steps"),
+    [
+        ("Please use `Decimal` here", ["Use `Decimal` here"]),
+        ("The port should be `8080`, not 80.", []),
+        ("No, I wanted green.", []),
+    ],
+)
+def test_only_what_is_written_as_an_instruction_becomes_a_step(said, steps):  # row 229
+    assert [text for _, text in texts("user_rejection", (), BriefFacts("alice", said))] == steps
 
 
 @pytest.mark.parametrize(
@@ -103,7 +124,7 @@ def test_what_a_check_expects_is_said_of_the_item_that_the_check_shows_at_a_line
 )
 def test_what_a_gate_asks_for_is_no_expectation_that_was_observed(known):  # row 226
     actions = [action for action, _ in texts("verification_failure", (DATES,), known)]
-    assert actions == ["add_test_context", "request_validation"][-len(actions) :]
+    assert "specify_behavior" not in actions
 
 
 PYTEST = """..F
@@ -118,92 +139,106 @@ CARGO = "running 2 tests\ntest dates::month ... FAILED\n"
 
 
 @pytest.mark.parametrize(
-    ("output", "told"),
+    ("output", "steps"),
     [
-        (PYTEST, ["check ci (tests/test_dates.py::test_month)", "expected 11 but got 13"]),
-        (GO, ["check ci (TestMonth)", "expected 11, got 13"]),
-        (JEST, ["check ci (web/dates.test.ts)", "Expected: 11 Received: 13"]),
-        (CARGO, ["check ci (dates::month)"]),
-        ("FAILED (failures=1)", ["check ci"]),
-        ("a.c:3: error: expected ';' before '}'", ["check ci (a.c:3: error: expected ';' before '}')"]),
+        (
+            PYTEST,
+            snapshot(
+                [
+                    "Make `tests/test_dates.py::test_month` pass: expected 11 but got 13",
+                    "Confirm it with `ci`",
+                ]
+            ),
+        ),
+        (GO, snapshot(["Make `TestMonth` pass: expected 11, got 13", "Confirm it with `ci`"])),
+        (
+            JEST,
+            snapshot(["Make `web/dates.test.ts` pass: Expected: 11 Received: 13", "Confirm it with `ci`"]),
+        ),
+        (CARGO, snapshot(["Make `dates::month` pass", "Confirm it with `ci`"])),
+        ("FAILED (failures=1)", snapshot(["Make `ci` pass"])),
+        (
+            "a.c:3: error: expected ';' before '}'",
+            snapshot(["Make `ci` pass: `a.c:3: error: expected ';' before '}'`"]),
+        ),
     ],
 )
-def test_what_a_check_printed_names_the_test_and_what_it_expects(output, told):  # rows 225, 226
+def test_what_a_check_printed_names_the_test_and_what_it_expects(output, steps):  # rows 225, 226
     lines = texts("verification_failure", (DATES,), BriefFacts("ci", checks=("ci",), output=output))
-    heads = ("Ensure the solution passes: ", "Expected behavior: ")
-    wanted = [f"{head}{each}" for head, each in zip(heads, told, strict=False)]
-    assert [text for _, text in lines[:-1]] == wanted
+    assert [text for _, text in lines] == steps
 
 
 def test_a_program_says_more_exactly_than_people_what_failed():  # row 225
     known = BriefFacts("alice", "See test_other, expected 1 but got 2", ("ci",), output=GO)
-    assert [text for _, text in texts("verification_failure", (DATES,), known)[:2]] == [
-        "Ensure the solution passes: check ci (TestMonth)",
-        "Expected behavior: expected 11, got 13",
-    ]
+    assert (
+        texts("verification_failure", (DATES,), known)[0][1] == "Make `TestMonth` pass: expected 11, got 13"
+    )
+
+
+def test_the_test_that_a_check_reports_at_a_line_has_to_pass():  # row 225
+    known = BriefFacts("ci", checks=("ci",), failing_test=("test_total", "assert 90 == 100"))
+    made = write_brief(detected("verification_failure"), (DATES,), known, RULES)
+    assert (made.lines[0].text, made.lines[0].headline) == (
+        "Make `test_total` pass: `assert 90 == 100`",
+        "make `test_total` pass",
+    )
 
 
 def test_an_error_that_a_check_printed_is_the_error_of_a_crash():  # rows 195, 221
     known = BriefFacts("alice", "It crashes.", output='  File "a.py", line 1\nValueError: month 13')
     assert texts("runtime_error", (DATES,), known)[0] == (
         "add_context",
-        "Given the error: ValueError: month 13",
+        "Reproduce the error first: `ValueError: month 13` at claims/a.md:5",
     )
     assert known.has_trace
 
 
-def test_what_must_pass_is_named_as_the_annotations_name_it():  # row 225
-    known = BriefFacts("alice", checks=("validate",), titles=("frontmatter-dates",))
-    assert texts("verification_failure", (DATES,), known)[0] == (
-        "add_test_context",
-        "Ensure the solution passes: check validate (frontmatter-dates)",
-    )
+def test_without_an_error_the_first_annotation_is_the_reason():  # row 225
+    known = BriefFacts("alice", checks=("validate",), annotations=("dates: month 13",))
+    assert texts("verification_failure", (DATES,), known)[0][1] == "Make `validate` pass: `dates: month 13`"
 
 
-def test_a_tool_whose_log_was_handed_in_is_named_without_calling_it_a_check():
+def test_checks_and_logs_have_to_pass():
     known = BriefFacts("ruff", checks=("validate",), logs=("ruff",))
-    assert texts("verification_failure", (DATES,), known)[0] == (
-        "add_test_context",
-        "Ensure the solution passes: check validate, ruff",
-    )
+    assert texts("verification_failure", (DATES,), known)[0][1] == "Make `validate` and `ruff` pass"
     alone = BriefFacts("ruff", logs=("ruff",))
     assert (alone.has_evidence, alone.has_proof) == (True, True)
 
 
 def test_a_remainder_is_told_with_the_gap_then_the_constraint_then_the_smallest_fix():  # rows 233-236
-    assert texts("partial_success", (DATES,), BriefFacts("alice")) == [
-        ("focus_on_gap", "Specifically addressing: created is the publication date"),
-        ("add_targeted_constraint", "Additional constraint: Write the extraction date."),
-        ("request_incremental_fix", "Make minimal changes to address: date_errors"),
+    assert texts("partial_success", (DATES,), BriefFacts("alice")) == snapshot(
+        [
+            ("focus_on_gap", "Finish what is left: date_errors at claims/a.md:5"),
+            ("add_targeted_constraint", "Write the extraction date."),
+            ("request_incremental_fix", "Change nothing else: date_errors is all that is open"),
+        ]
+    )
+
+
+@pytest.mark.parametrize("kind", list(FeedbackType))
+def test_a_step_whose_fact_nobody_observed_costs_no_line(kind):
+    assert texts(kind, (), BriefFacts("alice")) == []
+
+
+def test_every_line_keeps_the_documents_own_template():  # rows 221-236
+    made = write_brief(detected("partial_success"), (DATES,), BriefFacts("alice"), RULES)
+    assert [line.template for line in made.lines] == [
+        "Specifically addressing: {gap_description}",
+        "Additional constraint: {constraint}",
+        "Make minimal changes to address: {issue}",
     ]
 
 
-@pytest.mark.parametrize(
-    ("kind", "left"),
-    [
-        ("runtime_error", ["request_approach"]),
-        ("verification_failure", ["request_validation"]),
-        ("user_rejection", []),
-        ("partial_success", []),
-    ],
-)
-def test_a_template_whose_slot_nothing_fills_is_not_shown(kind, left):
-    assert [action for action, _ in texts(kind, (), BriefFacts("alice"))] == left
-
-
-def test_the_first_blocking_item_fills_the_slots():
+def test_the_first_blocking_item_comes_first():
     warning = OpenItem("scope_error", fix="Name the scope.", is_blocking=False)
-    assert texts("partial_success", (warning, DATES), BriefFacts("alice"))[1][1].endswith(
-        "Write the extraction date."
+    assert (
+        texts("partial_success", (warning, DATES), BriefFacts("alice"))[1][1] == "Write the extraction date."
     )
 
 
 def test_long_observations_are_cut():
     item = replace(DATES, fix="x" * 500)
-    assert (
-        len(texts("partial_success", (item,), BriefFacts("alice"))[1][1])
-        == len("Additional constraint: ") + 200
-    )
+    assert len(texts("partial_success", (item,), BriefFacts("alice"))[1][1]) == 200
 
 
 def rounds(kind, *readings, rules=RULES):
@@ -251,30 +286,15 @@ def test_a_trace_through_the_projects_own_code_is_a_place(trace, score):  # row 
     assert (made.score if made else None) == score
 
 
-def test_a_line_that_speaks_of_no_item_costs_two_points():  # row 239
-    made = write_brief(
-        detected("verification_failure"), (DATES,), BriefFacts("alice", checks=("validate",)), RULES
-    )
-    assert (made.lines[-1].action, made.score) == ("request_validation", 8)
+def test_a_brief_without_a_step_has_no_points_for_its_steps():  # row 239
+    made = write_brief(detected("runtime_error"), (DATES,), BriefFacts("alice"), RULES)
+    assert (made.lines, made.score) == ((), 4)
 
 
 def test_a_good_brief_is_final_in_the_first_round():  # rows 238, 239
     known = BriefFacts("alice", checks=("validate",))
-    assert rounds("partial_success", ((DATES,), known), ((), known)) == (
-        BriefRound(
-            Brief(
-                FeedbackType.PARTIAL_SUCCESS,
-                0.9,
-                10,
-                (
-                    BriefLine("focus_on_gap", "Specifically addressing: created is the publication date"),
-                    BriefLine("add_targeted_constraint", "Additional constraint: Write the extraction date."),
-                    BriefLine("request_incremental_fix", "Make minimal changes to address: date_errors"),
-                ),
-            ),
-            1,
-        ),
-    )
+    (made,) = rounds("partial_success", ((DATES,), known), ((), known))
+    assert (made.round, made.brief.score, len(made.brief.lines)) == (1, 10, 3)
 
 
 VAGUE = OpenItem("a_b", text="the parser is off")
@@ -286,11 +306,8 @@ SEEN = BriefFacts("alice", observed=("a.py:7 @ 1111111",))
 
 def test_a_poor_brief_has_a_round_for_each_thing_read_and_stops_once_it_is_good():  # rows 239, 240
     made = rounds("user_rejection", ((VAGUE,), ALICE), ((FIXED,), ALICE), ((PLACED,), SEEN))
-    assert [(one.round, one.brief.score) for one in made] == [(1, 0), (2, 4), (3, 8)]
-    assert [line.text for line in made[-1].brief.lines] == [
-        "Focusing specifically on: a.py:7",
-        "Alternative approaches to consider: Return None",
-    ]
+    assert [(one.round, one.brief.score) for one in made] == [(1, 0), (2, 2), (3, 8)]
+    assert [line.text for line in made[-1].brief.lines] == ["Work only on a.py:7"]
 
 
 def test_a_round_that_reads_nothing_more_is_none():
@@ -317,12 +334,13 @@ def test_a_repository_limits_the_rounds(most, made):  # row 240
 )
 def test_a_brief_that_stays_poor_asks_for_what_is_missing(item, known, question):
     (made,) = rounds("user_rejection", ((item,), known))
-    assert made.brief.lines[-1] == BriefLine("request_clarification", question)
+    template = "To clarify the goal: {clarification_prompt}"
+    assert made.brief.lines[-1] == BriefLine("request_clarification", question, template)
 
 
 def test_a_brief_that_is_good_asks_nobody():
     (made,) = rounds("user_rejection", ((PLACED,), SEEN))
-    assert [line.action for line in made.brief.lines] == ["narrow_scope", "offer_alternatives"]
+    assert [line.action for line in made.brief.lines] == ["narrow_scope"]
 
 
 def test_a_brief_is_written_into_the_document():
@@ -334,8 +352,11 @@ def test_a_brief_is_written_into_the_document():
         "confidence": 0.9,
         "score": 8,
         "lines": [
-            {"action": "add_test_context", "text": "Ensure the solution passes: check validate"},
-            {"action": "request_validation", "text": "Include validation that confirms the fix works"},
+            {
+                "action": "add_test_context",
+                "text": "Make `validate` pass",
+                "template": "Ensure the solution passes: {test_description}",
+            },
         ],
     }
 

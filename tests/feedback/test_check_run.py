@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from bot.feedback.check_run import add_check_effects
-from bot.gates.config import CheckRunRules
+from bot.gates.config import CheckPolicy, CheckRunRules
 from bot.gates.model import Gates
-from bot.pull_request.effects import PostSuggestions, ShowCheckRun
+from bot.pull_request.effects import PostSuggestions, ShowCheckRun, ShowLabel
 from bot.pull_request.events import ReviewState
 from bot.pull_request.model import Item
 from bot.values import Location
@@ -24,7 +24,7 @@ from tests.builders import (
 from tests.live_markdown import live_references
 from tests.verdicts.signal_builders import MAPPED
 
-CHECKING = replace(MAPPED, check=CheckRunRules(enabled=True))
+CHECKING = replace(MAPPED, check=CheckRunRules(CheckPolicy.ALWAYS))
 
 
 def run(known, read, rules=CHECKING):
@@ -78,6 +78,64 @@ def test_a_check_run_that_says_so_already_is_left_alone():
     read = make_facts(make_review(3, "<!-- ISSUES: date_errors -->"))
     known, first = run(make_pull_request(), read)
     assert (len(first), run(known, read)[1]) == (1, [])
+
+
+def silence(decision):
+    """The decision where nothing is shown in the thread."""
+    return replace(decision, effects=(), body=None)
+
+
+def run_instead(known, read, *, commented=False):
+    decision = decide(known, read, MAPPED)
+    decision = add_check_effects(decision if commented else silence(decision), read, MAPPED, SITE)
+    return decision.pull_request, [e.said for e in decision.effects if isinstance(e, ShowCheckRun)]
+
+
+REJECTED = make_facts(make_review(3, "<!-- ISSUES: date_errors -->"))
+
+
+def test_a_rejection_without_a_comment_gets_a_neutral_check_run_instead():
+    (shown,) = run_instead(make_pull_request(), REJECTED)[1]
+    assert (shown.conclusion, shown.title) == ("neutral", "Rejected — 1 blocking issue (author's turn)")
+
+
+def test_a_rejection_with_a_comment_gets_no_check_run_unless_it_is_asked_for():
+    assert run_instead(make_pull_request(), REJECTED, commented=True)[1] == []
+    assert run_instead(make_pull_request(), make_facts())[1] == []
+
+
+def test_the_neutral_check_run_is_updated_once_nothing_rejects_that_head():
+    known, _ = run_instead(make_pull_request(), REJECTED)
+    approved = make_facts(*REJECTED.reviews, make_review(4, state=ReviewState.APPROVED))
+    known, (shown,) = run_instead(known, approved)
+    assert (shown.conclusion, shown.title) == ("success", "Nothing rejects this pull request")
+    assert run_instead(known, approved)[1] == []
+
+
+def test_without_the_check_run_nothing_is_written():
+    rules = replace(MAPPED, check=CheckRunRules(CheckPolicy.NEVER))
+    decision = add_check_effects(silence(decide(make_pull_request(), REJECTED, rules)), REJECTED, rules, SITE)
+    assert decision.effects == ()
+
+
+def test_the_title_says_whose_turn_it_is():
+    (shown,) = run(make_pull_request(), REJECTED)[1]
+    assert shown.said.title == "Rejected — 1 blocking issue (author's turn)"
+
+
+def labels(known, read):
+    rules = replace(MAPPED, comment=replace(MAPPED.comment, labels=True))
+    decision = add_check_effects(decide(known, read, rules), read, rules, SITE)
+    return decision.pull_request, [e.labels for e in decision.effects if isinstance(e, ShowLabel)]
+
+
+def test_labels_say_what_the_comment_says_and_whose_turn_it_is():
+    known, shown = labels(make_pull_request(), REJECTED)
+    assert shown == [("whetstone: rejected", "whetstone: author's turn")]
+    approved = make_facts(*REJECTED.reviews, make_review(4, state=ReviewState.APPROVED))
+    known, shown = labels(known, approved)
+    assert shown == [("whetstone: maintainer's turn",)]
+    assert labels(replace(known, open=False, merged=True), approved)[1] == [()]
 
 
 def test_a_closed_pull_request_gets_no_check_run():

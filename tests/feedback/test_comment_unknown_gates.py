@@ -48,12 +48,11 @@ def test_what_has_no_tag_is_said_in_its_validators_words_once_and_in_code():
     place = Location("src/table.py", 9)
     assert without_a_tag(action="Load **it** once, before #7", place=place) == snapshot("""\
 **[BLOCK] Efficiency**: `the **loop** reads @all the table`
-  - Fix: `Load **it** once, before #7`
+  - Fix: `Load **it** once, before #7` `f1`
   - Where: [`src/table.py:9`](https://github.com/acme/knowledge/blob/1111111111111111111111111111111111111111/src/table.py#L9) (Source: review by `alice` @ 1111111)\
 """)
     assert without_a_tag() == (
-        "**[BLOCK] Efficiency**: `the **loop** reads @all the table`\n"
-        "  - Fix: See the repository's quality gates."
+        "**[BLOCK] Efficiency**: `the **loop** reads @all the table`\n  - Fix: Change it, or answer it. `f1`"
     )
 
 
@@ -73,12 +72,12 @@ def test_what_has_no_tag_is_said_in_its_validators_words_once_and_in_code():
 )
 def test_a_suggestion_is_shown_whole_or_not_at_all(given, written):
     said = comment_text("", (make_inline_comment(71, 3, f"[date_errors] so\n```suggestion\n{given}\n```"),))
-    assert f"\n  - Write: {written}\n" in said
+    assert f"\n  - Suggested change: {written}\n" in said
 
 
 def test_lines_that_stand_in_a_document_only_are_to_be_read_there():
     assert without_a_tag(suggestion="a = 1\nb = 2").splitlines()[-1] == (
-        "  - Write: the 2 lines under `example` in the document"
+        "  - Fix: the 2 lines under `example` in the document `f1`"
     )
 
 
@@ -104,25 +103,27 @@ def test_every_part_of_a_file_that_was_named_stands_beside_it(names, noted):
     shown = render_feedback(
         build_feedback(make_pull_request(verdicts=(said,)), RULES, make_decision_time()), SITE
     )
-    assert f"/src/auth.py) {noted} — `a() reads no month` (Source: " in shown
+    assert f"/src/auth.py) {noted} `a() reads no month`" in shown
 
 
 def test_short_words_stand_before_what_they_are_about():
-    found = documents.build_document(make_feedback("", (make_inline_comment(71, 3, "[date_errors] no"),)))
+    found = documents.build_document(
+        make_feedback("", (make_inline_comment(71, 3, "[date_errors] month 13"),))
+    )
     assert [item["issue"] for item in found["feedback_items"]] == [
-        "no (Invalid or incorrect date format in created field)"
+        "month 13 (Invalid or incorrect date format in created field)"
     ]
 
 
 @pytest.mark.parametrize(
     ("item", "issue"),
     [
-        (Item(None, "slow", aspect="efficiency"), "slow (said by alice about efficiency)"),
-        (Item(None, "", aspect="style"), "said by alice about style"),
+        (Item(None, "slow", aspect="efficiency"), "slow (reported by alice)"),
+        (Item(None, "", aspect="style"), "reported by alice (gate Style)"),
         (Item("date_error", "no"), "no (alice names date_error, which is no gate of this repository)"),
     ],
 )
-def test_few_words_that_no_gate_describes_are_told_with_who_said_them(item, issue):
+def test_few_words_that_no_gate_describes_are_told_with_who_reported_them(item, issue):
     said = Verdict("review:3", Validator("user:1", "alice"), Stance.REJECTS, at_minute(3), HEADS[0], (item,))
     found = documents.build_document(
         build_feedback(make_pull_request(verdicts=(said,)), RULES, make_decision_time())

@@ -101,7 +101,7 @@ def test_a_named_part_of_a_file_stays_the_place_that_was_named(kind):  # rows 32
     found = next(item for item in items(make_facts(said)) if item["tag"] == "scope_error")
     assert found["location"] == {"type": kind, "reference": f"{PAGE}:a thing", "path": PAGE}
     (shown,) = [effect for effect in decided(make_facts(said)).effects if isinstance(effect, ShowComment)]
-    assert f"{PAGE}) (`a thing`) — `too wide`" in shown.body
+    assert f"{PAGE}) (`a thing`) `too wide`" in shown.body
 
 
 def test_the_file_stands_before_the_place_where_the_target_is_not_that_file():  # row 31
@@ -196,11 +196,11 @@ def test_a_command_leaves_what_its_giver_said_before_as_it_was_said():
         "comment:9/0", CommandSource.COMMENT, 9, "", ALICE, ALICE.id, at_minute(5), None, body_hash="9f2c"
     )
     url = "https://c/9"
-    (_, verdict) = apply_rejection(known, [Item("scope_error", url=url)], order, "admin", url).verdicts
-    assert [verdict.origin_of(item) for item in verdict.items] == [
-        Provenance("review", "write", hash_text(SAID.body)),
-        Provenance("command", "admin", "9f2c"),
+    said, order = apply_rejection(known, [Item("scope_error", url=url)], order, "admin", url).verdicts
+    assert [said.origin_of(item) for item in said.items] == [
+        Provenance("review", "write", hash_text(SAID.body))
     ]
+    assert [order.origin_of(item) for item in order.items] == [Provenance("command", "admin", "9f2c")]
 
 
 def test_the_tag_leads_to_the_repositorys_own_guide():  # row 168
@@ -236,8 +236,8 @@ def test_in_strict_mode_an_item_without_a_place_blocks_nothing():  # row 50
     [
         ("date_errors", "**Rejected** — 1 blocking issue"),
         ("date_errors, scope_error", "**Rejected** — 2 blocking issues"),
-        ("near_duplicate", "**Warnings** — 1 non-blocking issue"),
-        ("near_duplicate, broken_wiki_links", "**Warnings** — 2 non-blocking issues"),
+        ("near_duplicate", "**Rejected** — no blocking issue, 1 warning"),
+        ("near_duplicate, broken_wiki_links", "**Rejected** — no blocking issue, 2 warnings"),
     ],
 )
 def test_the_heading_counts(tags, heading):  # rows 171, 172

@@ -6,6 +6,8 @@ from bot.feedback.gate_notes import Recurrence, find_recurrence, render_recurren
 from bot.history.outcomes import TagFix
 from bot.markdown.links import GitHubLinks
 from bot.values import Repository
+from tests.builders import RIO
+from tests.feedback.comment_builders import CAROL, CommentStory
 from tests.history.record_builders import NOW, days_ago, make_approval, make_record, make_rejection
 from tests.live_markdown import live_references
 
@@ -47,22 +49,37 @@ def test_the_earlier_one_and_the_last_fix_are_named():
     ]
     found = find_recurrence("date_errors", 9, stories, NOW)
     assert found == Recurrence("date_errors", 3, 3, 8, TagFix("date_errors", 8, "77ab0c1", days_ago(5)))
-    text = render_recurrence(found, HERE, GitHubLinks())
+    text = render_recurrence(found, HERE, GitHubLinks(), names_others=True)
     assert text == (
-        "in 3 of the last 3 pull requests, last in [8](https://redirect.github.com/acme/knowledge/pull/8), "
+        "in 3 of the last 3 pull requests, most recently [8](https://redirect.github.com/acme/knowledge/pull/8), "
         "fixed there by [`77ab0c1`](https://redirect.github.com/acme/knowledge/commit/77ab0c1)"
     )
     assert live_references(text) == []
 
 
 def test_what_was_never_fixed_says_nothing_of_a_fix():
-    assert render_recurrence(last(BROKEN, BROKEN, BROKEN), HERE, GitHubLinks("https://git.example.org")) == (
-        "in 3 of the last 3 pull requests, last in `201`"
+    found, web = last(BROKEN, BROKEN, BROKEN), GitHubLinks("https://git.example.org")
+    assert render_recurrence(found, HERE, web, names_others=True) == (
+        "in 3 of the last 3 pull requests, most recently `201`"
     )
 
 
 def test_a_fix_in_another_pull_request_is_named_with_it():
     found = Recurrence("date_errors", 3, 5, 8, TagFix("date_errors", 7, "77ab0c1", NOW))
-    assert render_recurrence(found, HERE, GitHubLinks("https://git.example.org")) == (
-        "in 3 of the last 5 pull requests, last in `8`; fixed by `77ab0c1` in `7`"
+    web = GitHubLinks("https://git.example.org")
+    assert render_recurrence(found, HERE, web, names_others=True) == (
+        "in 3 of the last 5 pull requests, most recently `8`; fixed by `77ab0c1` in `7`"
     )
+
+
+@pytest.mark.parametrize(
+    ("author", "private", "names_others"),
+    [(CAROL, False, False), (CAROL, True, True), (RIO, False, True), (RIO, True, True)],
+)
+def test_other_pull_requests_of_a_person_are_not_named_in_public(author, private, names_others):
+    story = CommentStory(author=author, private=private).reject("tests_missing")
+    earlier = [make_record(number, make_rejection(9 - number, "tests_missing")) for number in (7, 8)]
+    line = next(line for line in story.comment(earlier).splitlines() if line.startswith("  - Recurring"))
+    counted = "  - Recurring: in 3 of the last 3 pull requests"
+    named = f"{counted}, most recently [8](https://redirect.github.com/acme/knowledge/pull/8)"
+    assert line == (named if names_others else counted)

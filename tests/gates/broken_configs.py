@@ -11,12 +11,12 @@ CONFIGS = {
     "an unknown key": (
         "comment:\n  sugestions: true\n",
         [
-            "2:3: comment.sugestions is unknown; did you mean suggestions? One of enabled, when, suggestions, labels"
+            "2:3: comment.sugestions is unknown; did you mean suggestions? One of enabled, when, repost, suggestions, labels, document"
         ],
     ),
     "a key without likeness": (
         "check:\n  colour: red\n",
-        ["2:3: check.colour is unknown; use enabled"],
+        ["2:3: check.colour is unknown; use one of when, enabled"],
     ),
     "another version": (
         "version: 2\n",

@@ -7,6 +7,7 @@ import pytest
 from bot.gates.config import (
     AuthorNaming,
     AuthorRules,
+    CheckPolicy,
     CheckRule,
     ClaimType,
     CommentPolicy,
@@ -33,11 +34,11 @@ def test_both_packs_are_in_force_unless_a_config_says_otherwise():
     assert DEFAULT_RULES.extends == ("knowledge-base", "code-review")
 
 
-def test_the_comment_is_on_and_suggestions_labels_and_the_check_are_off():
+def test_a_comment_where_it_is_useful_else_the_check_and_no_suggestions_or_labels():
     assert DEFAULT_RULES.comment == CommentRules(
-        enabled=True, when=CommentPolicy.TAGGED, suggestions=False, labels=False
+        enabled=True, when=CommentPolicy.USEFUL, suggestions=False, labels=False
     )
-    assert DEFAULT_RULES.check.enabled is False
+    assert DEFAULT_RULES.check.when is CheckPolicy.INSTEAD
 
 
 def test_a_reviewer_counts_from_the_permission_to_write():

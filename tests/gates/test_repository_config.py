@@ -14,6 +14,7 @@ from bot.gates.config import (
     AuthorNaming,
     AuthorRules,
     CheckKind,
+    CheckPolicy,
     CheckRule,
     CheckRunRules,
     ClaimType,
@@ -186,7 +187,7 @@ def test_every_key_of_a_config_reaches_the_rules():
         authors=AuthorRules(("rio",)),
         overrides=OverrideRules(by_author=True),
         comment=CommentRules(enabled=False, when=CommentPolicy.ALWAYS, suggestions=True, labels=True),
-        check=CheckRunRules(enabled=True),
+        check=CheckRunRules(CheckPolicy.ALWAYS),
         history=HistoryRules((14,), minimum=3, dead_after_days=30, shared=True),
         weekly=WeeklyRules(
             enabled=False,
@@ -324,3 +325,17 @@ def test_the_grounding_section_validates_against_the_published_schema():  # rows
 def test_windows_line_ends_and_a_byte_order_mark_do_no_harm():
     text = b"\xef\xbb\xbfcomment:\r\n  enabled: false\r\n"
     assert merge_rules(PACKS, None, load_config(text, FILE, PACKS)).comment == CommentRules(enabled=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [
+        ("check: {enabled: true}", CheckPolicy.ALWAYS),
+        ("check: {enabled: false}", CheckPolicy.NEVER),
+        ("check: {enabled: true, when: instead}", CheckPolicy.INSTEAD),
+        ("check: {when: never}", CheckPolicy.NEVER),
+        ("comment: {document: agents}", CheckPolicy.INSTEAD),
+    ],
+)
+def test_the_older_key_of_the_check_run_still_counts(text, when):
+    assert merge_rules(PACKS, None, load_config(f"version: 1\n{text}\n", FILE, PACKS)).check.when is when

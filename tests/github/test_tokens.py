@@ -42,15 +42,31 @@ async def test_fifty_at_once_share_one_failure(client, fake_github, pull, reposi
     assert len(fake_github.asked(*ASKED)) == 1
 
 
-async def test_a_token_is_used_until_five_minutes_before_its_end(
-    client, fake_github, clock, pull, repository
-):
+async def test_a_token_is_never_used_in_its_last_five_minutes(client, fake_github, clock, pull, repository):
     counts = []
-    for minutes in (0, 54, 2):
+    for minutes in (0, 44, 12):
         clock.advance(minutes=minutes)
         await client.reviews(repository, pull.number)
         counts.append(len(fake_github.asked(*ASKED)))
     assert counts == [1, 1, 2]
+
+
+async def test_nobody_waits_for_the_next_token_while_the_last_one_is_good():
+    ends = iter((NOW + timedelta(minutes=10), NOW + timedelta(hours=1)))
+    may_answer = asyncio.Event()
+    may_answer.set()
+
+    async def fetch(_scope):
+        await may_answer.wait()
+        return InstallationToken("a token", next(ends))
+
+    tokens = TokenCache(fetch, lambda: NOW)
+    first = await tokens.get((1, 0))
+    may_answer.clear()
+    assert await tokens.get((1, 0)) is first
+    may_answer.set()
+    await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
+    assert (await tokens.get((1, 0))).expires_at == NOW + timedelta(hours=1)
 
 
 async def test_each_installation_has_its_own(client, fake_github, pull, repository):

@@ -62,7 +62,7 @@ def items(body: str) -> list[dict]:
 def test_a_place_that_is_there_has_its_source():
     # rows 121, 123
     body = shown(make_inline_comment(1, 3, "[date_errors] month 13 is out of range"))
-    assert "#L5) — `month 13 is out of range` (Source: contents @ 1111111)" in body
+    assert "#L5) `month 13 is out of range` (Source: contents @ 1111111)" in body
     assert items(body)[0]["grounding"] == {"outcome": "verified", "source": "contents @ 1111111"}
 
 
@@ -70,10 +70,10 @@ def test_a_file_that_is_not_there_is_not_repeated_as_a_fact():
     # row 124
     words = "[near_duplicate] repeats claims/prediction-market-manipulation.md in the second half"
     body = shown(make_inline_comment(1, 3, words))
-    where, doubt = re.findall(r"^  - (?:Where|Not confirmed): .*$", body, re.MULTILINE)
+    where, doubt = re.findall(r"^  - (?:Where|Not verified): .*$", body, re.MULTILINE)
     assert where.endswith("repeats claims/prediction-market-manipulation.md in the second half`")
     assert doubt == (
-        "  - Not confirmed: that file is not in the repository (Source: tree @ 1111111)."
+        "  - Not verified: that file is not in the repository (Source: tree @ 1111111)."
         f" Nearest name: `{OTHER}`"
     )
     grounding = items(body)[0]["grounding"]
@@ -91,7 +91,7 @@ def test_what_would_verify_it_is_said_as_the_rules_have_it():
 
 def test_what_nobody_can_look_up_says_what_would_verify_it():
     body = shown(make_inline_comment(1, 3, "[scope_error] `parse()` crashes on empty input"))
-    doubt = "Not confirmed: no check run shows it. Would verify it: a test that fails in a check run."
+    doubt = "Not verified: no check run shows it. Would verify it: a test that fails in a check run."
     assert f"\n  - {doubt}\n" in body
 
 
@@ -100,7 +100,7 @@ def test_a_line_that_moved_says_so():
         make_inline_comment(1, 3, "[date_errors] month 13 is out of range"),
         seen=observed(page=("# one", "# two", *LINES)),
     )
-    assert "#L7) (moved: line 5 → 7) — `month 13" in body
+    assert "#L7) (moved: line 5 → 7) `month 13" in body
     (item,) = items(body)
     assert (item["location"]["line"], item["grounding"]["moved_from"]) == (7, 5)
 
@@ -112,17 +112,22 @@ def test_a_place_that_is_only_named_becomes_the_item_s_place():
     assert items(body)[0]["location"]["path"] == PAGE
 
 
-def test_items_beyond_the_first_that_were_not_confirmed_are_listed():
+def test_items_beyond_the_first_that_were_not_confirmed_are_counted():
     comments = [
         make_inline_comment(n, 3, "[date_errors] wrong", path=f"claims/gone{n}.md") for n in (1, 2, 3)
     ]
     body = shown(*comments)
-    assert body.count("  - Not confirmed: ") == 1
-    assert "<summary>Could not verify 2 more items</summary>" in body
-    assert "- `date_errors`, `claims/gone2.md:5`: that file is not in the repository" in body
+    (doubt,) = re.findall(r"^  - Not verified: .*$", body, re.MULTILINE)
+    assert doubt.endswith(" And 2 more, in the document.")
+    assert [item["grounding"]["outcome"] for item in items(body)] == ["contradicted"] * 3
 
 
-def test_what_was_not_confirmed_is_listed_where_an_appeal_stands_in_its_place():
+def test_a_location_that_is_not_there_has_neither_link_nor_source():
+    body = shown(make_inline_comment(1, 3, "[date_errors] month 13", path="claims/gone.md"))
+    assert "\n  - Where: `claims/gone.md:5` `month 13`\n  - Not verified: " in body
+
+
+def test_what_was_not_confirmed_stands_beside_an_appeal():
     appeal = Ruling(
         RulingAction.APPEAL,
         "date_errors",
@@ -137,15 +142,14 @@ def test_what_was_not_confirmed_is_listed_where_an_appeal_stands_in_its_place():
         make_inline_comment(1, 3, "[date_errors] wrong", path="claims/gone.md"),
         known=make_pull_request(rulings=(appeal,)),
     )
-    assert "  - Appealed: by " in body
-    assert "  - Not confirmed: " not in body
-    assert "<summary>Could not verify 1 more item</summary>" in body
+    assert "  - Appealed: by `rio-agent[bot]`, `it is right`; not verified: that file is not in " in body
+    assert "  - Not verified: " not in body
 
 
 def test_every_wrong_claim_of_an_item_is_named_with_what_it_is_about():
     words = f"Line 3 of {PAGE} contains `source: x`. It repeats claims/gone.md."
     body = shown(said=make_review(3, f"[scope_error] The body is thin. {words}"))
-    (doubt,) = re.findall(r"^  - Not confirmed: (.*)$", body, re.MULTILINE)
+    (doubt,) = re.findall(r"^  - Not verified: (.*)$", body, re.MULTILINE)
     assert doubt == (
         f"`source: x` is at line 4, not at line 3 (Source: `{PAGE}` @ 1111111)."
         " Also: `claims/gone.md` is not in the repository (Source: tree @ 1111111)."
@@ -156,7 +160,7 @@ def test_an_unverified_claim_is_kept_with_a_mark_where_the_config_allows_it():
     # row 125
     rules = replace(RULES, grounding=GroundingRules(allow_unverified_claim=True))
     body = shown(make_inline_comment(1, 3, "[scope_error] `parse()` crashes on empty input"), rules=rules)
-    assert ("Not confirmed" in body, " (not verified)\n" in body) == (False, True)
+    assert ("Not verified" in body, " (not verified)\n" in body) == (False, True)
 
 
 def test_the_config_turns_the_source_off_or_adds_the_time():
@@ -224,7 +228,7 @@ def test_a_renamed_file_is_named_as_it_is_called_now():
     known = make_pull_request(revisions=(Revision(HEADS[0], at_minute(-60), files=(renamed,)),))
     body = shown(said=make_review(3, "[near_duplicate] repeats claims/old.md word for word"), known=known)
     assert (
-        "Not confirmed: that file was renamed (Source: tree @ 1111111). Nearest name: `claims/markets.md`"
+        "Not verified: that file was renamed (Source: tree @ 1111111). Nearest name: `claims/markets.md`"
         in body
     )
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bot.gates.packs import load_pack
-from bot.history.model import HistoryRecord
+from bot.history.model import HistoryRecord, replay_record
 from bot.pull_request.model import Item, OverturnedTag, Stance, Validator, Verdict
 from bot.values import Account, Location
 
@@ -48,7 +48,7 @@ def make_record(
     """`pushed`, `closed` and `merged` are days ago; `overturned` are (days ago, tag)."""
     ended = merged if merged is not None else closed
     first = max((*pushed, *((NOW - verdict.at) / timedelta(days=1) for verdict in verdicts), ended or 0))
-    return HistoryRecord(
+    record = HistoryRecord(
         number=number,
         author=author,
         created_at=days_ago(first),
@@ -59,6 +59,7 @@ def make_record(
         overturned=tuple(OverturnedTag(tag, days_ago(ago)) for ago, tag in overturned),
         **facts,
     )
+    return replay_record(record)
 
 
 GATES = load_pack(Path(__file__).parents[2] / "rules" / "knowledge-base.yml")

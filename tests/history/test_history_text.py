@@ -15,7 +15,7 @@ from bot.history.patterns import HistoryQuery, build_history, choose_period, his
 from bot.history.text import HistoryContext, render_history
 from bot.markdown.escape import parse_marker
 from bot.markdown.links import GitHubLinks
-from bot.pull_request.model import ItemOutcome
+from bot.pull_request.model import Item, ItemOutcome
 from bot.values import Repository
 from tests.history.record_builders import GATES, NOW, days_ago, make_approval, make_record, make_rejection
 from tests.live_markdown import live_references
@@ -101,9 +101,9 @@ def test_the_model_is_the_reply_to_its_own_facts():  # rows 151, 191
 | Wiki link validity `broken_wiki_links` (warning) | 3 of 14 (21%) | [209](https://redirect.github.com/acme/knowledge/pull/209), merged | never | Only link to files listed in the KB index. |
 | Factual accuracy `factual_discrepancy` | 1 of 14 (7%) | [198](https://redirect.github.com/acme/knowledge/pull/198), merged | [`b3c9d10`](https://redirect.github.com/acme/knowledge/commit/b3c9d10) on 30 Oct | Re-read the source. |
 
-Rejected of judged, by week: 19–25 Oct **3/5** · 26 Oct–1 Nov **1/4** · 2–8 Nov **0/3** · 9–15 Nov **1/2**
+Rejected / reviewed, per week: 19–25 Oct **3/5** · 26 Oct–1 Nov **1/4** · 2–8 Nov **0/3** · 9–15 Nov **1/2**
 
-<sub>Other period: `/feedback-history 90d` · one gate: `/feedback-history date_errors` · all of a gate: `/feedback-explain date_errors` · what is stored about you: `/feedback-export`, `/feedback-forget`</sub>
+<sub>Other periods: `/feedback-history 90d` · one gate: `/feedback-history date_errors` · about a gate: `/feedback-explain date_errors` · your data: `/feedback-export`, `/feedback-forget`</sub>
 """)
 
 
@@ -147,7 +147,7 @@ def test_a_period_that_is_asked_for_is_shown_however_little_is_in_it():
             "1 was accepted at the first review."
         ),
     ]
-    assert "Other period: `/feedback-history 7d` · what is stored" in text
+    assert "Other periods: `/feedback-history 7d` · your data" in text
 
 
 def test_an_empty_history():  # row 186
@@ -156,9 +156,9 @@ def test_an_empty_history():  # row 186
 
 **Feedback history** — `rio-agent[bot]`, this repository, last 90 days
 
-No pull request was judged or merged in this time.
+No pull request was reviewed or merged in this time.
 
-<sub>What is stored about you: `/feedback-export`, `/feedback-forget`</sub>
+<sub>Your data: `/feedback-export`, `/feedback-forget`</sub>
 """)
 
 
@@ -180,7 +180,7 @@ def test_a_quiet_time_after_a_busy_one():
     assert paragraphs(reply(make_record(1, make_rejection(10, "date_errors"), pushed=(1,)), hours=168))[
         1
     ] == (
-        "No pull request was judged or merged in this time. "
+        "No pull request was reviewed or merged in this time. "
         "In the 7 days before: 1 pull request: 0 accepted, 1 rejected."
     )
 
@@ -262,8 +262,8 @@ def test_one_gate():
         ]
     )
     assert text.endswith(
-        "<sub>Other period: `/feedback-history 90d` · all gates: `/feedback-history 30d` · all of a gate: "
-        "`/feedback-explain date_errors` · what is stored about you: `/feedback-export`, `/feedback-forget`</sub>\n"
+        "<sub>Other periods: `/feedback-history 90d` · all gates: `/feedback-history 30d` · about a gate: "
+        "`/feedback-explain date_errors` · your data: `/feedback-export`, `/feedback-forget`</sub>\n"
     )
 
 
@@ -283,7 +283,7 @@ def test_a_tag_that_nobody_knows():
 def test_the_examples_carry_the_login_where_another_author_is_shown():
     text = reply(*model_story(), setting=replace(SETTING, is_default=False))
     assert (
-        "Other period: `/feedback-history @rio-agent[bot] 90d` · one gate: `/feedback-history @rio-agent[bot] "
+        "Other periods: `/feedback-history @rio-agent[bot] 90d` · one gate: `/feedback-history @rio-agent[bot] "
         in text
     )
 
@@ -341,27 +341,48 @@ OBSERVED = (
 )
 
 
-def test_what_came_of_the_feedback_is_one_line():  # rows 53, 54
-    story = make_record(1, make_rejection(3, "date_errors", "scope_error"), observed=OBSERVED)
+def test_what_became_of_the_findings_is_one_line():  # rows 53, 54
+    story = make_record(
+        1,
+        make_rejection(3, "date_errors", "scope_error", placed=True),
+        make_rejection(2, "scope_error", "near_duplicate", "title_overclaims", head="b"),
+        make_rejection(1, "title_overclaims", head="c"),
+        overturned=((1.5, "near_duplicate"),),
+        observed=OBSERVED,
+    )
     assert (
-        "\n\nOf 4 items of feedback, 3 were followed: 2 of 2 with a place, 1 of 2 without a place. "
+        "\n\nFindings fixed: 2 of 2 with a location, 0 of 1 without one. Not counted: 1 dismissed. "
         "Quality rose after 2 of the 3 whose next score is known.\n\n"
     ) in reply(story, hours=168)
     assert (
-        "\n\nOf 2 items of feedback, 1 was followed: 1 of 1 with a place, 0 of 1 without a place. "
+        "\n\nFindings fixed: 1 of 1 with a location. "
         "Quality rose after 1 of the 2 whose next score is known.\n\n"
     ) in reply(story, hours=168, tag="date_errors")
 
 
 def test_an_unknown_score_is_not_spoken_of():
-    story = make_record(1, make_rejection(3, "scope_error"), observed=(OBSERVED[3],))
-    assert "\n\nOf 1 item of feedback, 1 was followed: 1 of 1 without a place.\n\n" in reply(story, hours=168)
+    story = make_record(
+        1, make_rejection(3, "scope_error"), make_approval(2, head="b"), observed=(OBSERVED[3],)
+    )
+    assert "\n\nFindings fixed: 1 of 1 without one.\n\n" in reply(story, hours=168)
+
+
+def test_findings_without_a_tag_are_a_share_with_the_likeliest_gates():
+    untagged = [Item(None, looks_like="scope_error")] * 2 + [Item(None, looks_like="date_errors"), Item(None)]
+    review = replace(make_rejection(3, "near_duplicate"), items=(Item("near_duplicate"), *untagged))
+    story = make_record(1, review)
+    text = reply(story, hours=168)
+    assert "\n\n4 of 5 findings had no tag; most look like Scope qualification, Date accuracy.\n\n" in text
+    assert parse_marker("FEEDBACK-HISTORY", text)["issue_breakdown"] == {"near_duplicate": 1}
+    plain = make_record(1, replace(review, items=(Item(None),)))
+    assert "\n\n1 of 1 finding had no tag.\n\n" in reply(plain, hours=168)
 
 
 def test_where_nothing_was_tracked_nothing_is_said_of_it():
-    assert "followed" not in reply(
-        make_record(1, make_rejection(3, "date_errors"), observed=OBSERVED[4:]), hours=168
+    story = make_record(
+        1, make_rejection(3, "date_errors"), make_approval(2, head="b"), observed=OBSERVED[4:]
     )
+    assert "Findings fixed" not in reply(story, hours=168)
 
 
 def test_a_repository_that_shares_its_history_is_named_where_a_link_leads_there():

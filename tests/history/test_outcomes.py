@@ -3,10 +3,11 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from bot.history.model import build_history_record, earliest_activity, window_of_last_hours
-from bot.history.outcomes import PullRequestOutcome, PullRequestState, outcomes_in_window
-from bot.iterations.model import standing_verdicts
-from bot.pull_request.model import Item, OverturnedTag, PullRequest, Revision, Stance
+from bot.history.outcomes import PullRequestOutcome, PullRequestState, find_fixes, outcomes_in_window
+from bot.pull_request.model import Item, PullRequest, Revision, Stance
 from bot.values import Location, Repository
 from tests.history.record_builders import (
     NOW,
@@ -28,9 +29,8 @@ def row(story):
 
 
 def test_a_rejected_pull_request():
-    assert row(
-        make_record(7, make_rejection(2, "date_errors", "scope_error"), pushed=(3,))
-    ) == PullRequestOutcome(
+    story = make_record(7, make_rejection(2, "date_errors", "scope_error"), pushed=(3,))
+    assert row(story) == PullRequestOutcome(
         number=7,
         author=RIO,
         at=days_ago(2),
@@ -38,8 +38,8 @@ def test_a_rejected_pull_request():
         rejected=True,
         first_pass=False,
         is_reviewed=True,
-        tags=("date_errors", "scope_error"),
-        open_tags=("date_errors", "scope_error"),
+        findings=story.findings,
+        open_findings=story.findings,
         iterations=1,
     )
 
@@ -54,8 +54,8 @@ def test_accepted_after_a_rejection_is_not_first_pass():
         rejected=False,
         first_pass=False,
         is_reviewed=True,
-        tags=("date_errors",),
-        open_tags=(),
+        findings=story.findings,
+        open_findings=(),
         iterations=2,
     )
 
@@ -142,14 +142,26 @@ def test_an_overturned_tag_is_broken_but_no_longer_open():
     assert (row(story).tags, row(story).open_tags) == (("date_errors", "scope_error"), ("scope_error",))
 
 
-def test_a_tag_that_is_named_again_after_it_was_overturned_is_open():
+@pytest.mark.parametrize(("head", "is_open"), [("a", False), ("b", True)])
+def test_an_overturned_tag_is_open_again_only_where_a_later_head_has_it(head, is_open):
     story = make_record(
         7,
         make_rejection(3, "date_errors"),
-        make_rejection(1, "date_errors"),
+        make_rejection(1, "date_errors", head=head),
         overturned=((2, "date_errors"),),
     )
-    assert row(story).open_tags == ("date_errors",)
+    assert (row(story).rejected, row(story).open_tags) == (is_open, ("date_errors",) if is_open else ())
+
+
+def test_a_second_review_of_the_same_head_adds():
+    story = make_record(7, make_rejection(3, "date_errors"), make_rejection(2, "scope_error"))
+    assert row(story).open_tags == ("date_errors", "scope_error")
+
+
+def test_approving_without_a_push_fixes_nothing():
+    story = make_record(7, make_rejection(3, "date_errors"), make_approval(2))
+    assert (row(story).rejected, find_fixes(story, NOW)) == (False, ())
+    assert [finding.status.value for finding in story.findings] == ["withdrawn"]
 
 
 def test_this_very_instant_belongs_to_the_window_and_its_start_to_the_one_before():
@@ -181,12 +193,18 @@ def test_the_memory_keeps_tags_and_places_but_nobodys_words():
         created_at=days_ago(5),
         updated_at=NOW,
         revisions=(Revision("b" * 40, days_ago(4)), Revision("c" * 40, days_ago(1))),
-        verdicts=(replace(make_rejection(2), head=None, items=(item, Item(None))),),
+        verdicts=(
+            replace(make_rejection(2), head=None, items=(item, Item(None, "secret too", blocks=False))),
+        ),
     )
-    kept = build_history_record(pull_request, (OverturnedTag("date_errors", NOW),))
+    kept = build_history_record(pull_request)
     assert "secret" not in repr(kept)
     assert kept.verdicts[0].items == (Item("date_errors", place=Location("a.md", 5), url="u"),)
+    assert [(finding.tag, finding.path, finding.blocks) for finding in kept.findings] == [
+        ("date_errors", "a.md", None),
+        (None, None, False),
+    ]
+    assert [change.by for finding in kept.findings for change in finding.changes] == ["", ""]
     assert kept.verdicts[0].head == "b" * 40
     assert kept.pushed_at == (days_ago(4), days_ago(1))
     assert kept.last_active == days_ago(1)
-    assert standing_verdicts(kept.verdicts) == kept.verdicts

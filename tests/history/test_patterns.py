@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.gates.model import Gates
-from bot.history.model import HistoryRecord, earliest_activity, window_of_last_hours
+from bot.history.model import HistoryRecord, earliest_activity, replay_record, window_of_last_hours
 from bot.history.outcomes import outcomes_in_window
 from bot.history.patterns import (
     Tally,
@@ -150,8 +150,15 @@ event = st.tuples(
         st.tuples(
             st.just("review"),
             st.sampled_from("ab"),
-            st.sampled_from(Stance),
+            st.sampled_from((Stance.REJECTS, Stance.SILENT)),
             st.frozensets(st.sampled_from(TAGS)),
+            st.booleans(),
+        ),
+        st.tuples(
+            st.just("review"),
+            st.sampled_from("ab"),
+            st.just(Stance.APPROVES),
+            st.just(frozenset()),
             st.booleans(),
         ),
         st.tuples(st.just("push")),
@@ -189,7 +196,7 @@ def told(number, events) -> HistoryRecord:
         elif kind in {"merge", "close"}:
             closed, merged = day(at), kind == "merge"
             break
-    return HistoryRecord(number, RIO, day(0), tuple(pushed), tuple(verdicts), closed, merged)
+    return replay_record(HistoryRecord(number, RIO, day(0), tuple(pushed), tuple(verdicts), closed, merged))
 
 
 def _newest(verdicts, validator):
@@ -214,26 +221,43 @@ def _lifted(verdict, at):
 
 
 def replayed(events, last):
-    """State at the end of each day up to `last`: (rejecting tags by validator, closed, active, named)."""
-    stands, closed, ever, pushed, days, dead = {}, None, False, 0, [], False
+    """State at the end of each day up to `last`: (open tags by rejecting validator, closed, active, named)."""
+    rejects, newest, opened = {}, {}, {"a": {}, "b": {}}
+    closed, ever, pushed, pushes, days, dead = None, False, 0, 0, [], False
     for today in range(last + 1):
         active, named = False, set()
-        for _, (kind, *rest) in (e for e in events if e[0] == today and closed is None):
+        for number, (_, (kind, *rest)) in enumerate(events):
+            if events[number][0] != today or closed is not None:
+                continue
             if kind == "review":
                 validator, stance, tags, counted = rest
-                named |= set(tags) if counted else set()
-                if counted and stance is not Stance.SILENT:
-                    active = True
+                if not counted or (stance is Stance.SILENT and not rejects.get(validator)):
+                    continue
+                if stance is Stance.SILENT:
+                    opened[validator] |= dict.fromkeys(tags, (pushes, number))
+                else:
+                    active, rejects[validator], newest[validator] = True, stance is Stance.REJECTS, number
                     ever = ever or stance is Stance.REJECTS
-                    stands[validator] = set(tags) if stance is Stance.REJECTS else None
+                    # The same head adds, a later one replaces, and an approval closes.
+                    left = {
+                        tag: reported
+                        for tag, reported in opened[validator].items()
+                        if stance is Stance.REJECTS and reported[0] == pushes
+                    }
+                    opened[validator] = left | dict.fromkeys(tags, (pushes, number))
+                named |= set(tags)
             elif kind == "push":
-                pushed = today
+                pushed, pushes = today, pushes + 1
             elif kind == "dismiss":
-                stands.pop(rest[0], None)
+                lifted = newest.pop(rest[0], None)
+                rejects.pop(rest[0], None)
+                opened[rest[0]] = {
+                    tag: reported for tag, reported in opened[rest[0]].items() if reported[1] != lifted
+                }
             else:
                 closed = kind
                 active = active or kind == "merge"
-        rejecting = [tags for tags in stands.values() if tags is not None]
+        rejecting = [set(opened[validator]) for validator in "ab" if rejects.get(validator)]
         is_dead = closed is None and bool(rejecting) and today - pushed >= 14
         days.append((active or (is_dead and not dead), named, rejecting, ever, closed))
         dead = is_dead

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.gates.config import CheckRunRules, RepositoryRules
+from bot.gates.config import CheckPolicy, CheckRunRules, RepositoryRules
 from bot.gates.rule_book import ConfigReport
 from bot.github.model import PullRequestPage, RateBudget
 from bot.inbox.backfill import MIN_STEP_PAUSE, CheckBackfill
@@ -15,7 +15,7 @@ from bot.store.model import Acceptance
 from tests.builders import HEADS, REPOSITORY, at_minute, make_pull_request, make_snapshot
 from tests.fake_store import FakeStore
 
-ON = RepositoryRules(check=CheckRunRules(enabled=True))
+ON = RepositoryRules(check=CheckRunRules(CheckPolicy.ALWAYS))
 PAGE = 10
 
 

@@ -34,7 +34,7 @@ from tests.schema_documents import replace_value
 READ = [sample for sample in samples() if sample.event in SUBSCRIBED_EVENTS]
 PULL_REQUEST_ACTIONS = (
     "pull_request is processed for closed, converted_to_draft, edited, labeled, opened, ready_for_review, "
-    "reopened, synchronize, unlabeled only"
+    "reopened, review_requested, synchronize, unlabeled only"
 )
 
 
@@ -62,7 +62,7 @@ def test_every_published_sample_of_a_read_action_on_a_pull_request_is_seen():
         "a comment on an issue, not on a pull request",
         "a push that deletes the branch",
         "a push that does not change the config",
-        "check_run is processed for completed only",
+        "check_run is processed for completed, created only",
         "repository is processed for deleted, edited, privatized, publicized, renamed, transferred only",
         PULL_REQUEST_ACTIONS,
     }

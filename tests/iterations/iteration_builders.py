@@ -109,15 +109,19 @@ def make_scored_iteration(number: int, quality: float | None, **facts) -> Scored
     return ScoredIteration(IterationSnapshot(make_iteration(number, letter), **facts), score)
 
 
+def make_minor_items(aspect: str, count: int) -> list[Item]:
+    """Items that weigh as much as their number; nothing blocks, so that the score has no cap."""
+    return [make_document_item(aspect, "minor", number) for number in range(1, count + 1)]
+
+
 EXAMPLE_ITERATIONS = (
     make_iteration_snapshot(
         1,
         "a",
         [
-            make_document_item("correctness", "major"),
-            make_document_item("completeness", "major"),
-            make_document_item("clarity", "minor", 1),
-            make_document_item("clarity", "minor", 2),
+            *make_minor_items("correctness", 4),
+            *make_minor_items("completeness", 4),
+            *make_minor_items("clarity", 2),
         ],
         checks=make_checks(4, 1),
         diff=make_diff(),
@@ -125,18 +129,14 @@ EXAMPLE_ITERATIONS = (
     make_iteration_snapshot(
         2,
         "b",
-        [
-            make_document_item("correctness", "major"),
-            make_document_item("completeness", "minor", 1),
-            make_document_item("completeness", "minor", 2),
-        ],
+        [*make_minor_items("correctness", 4), *make_minor_items("completeness", 2)],
         checks=make_checks(5),
         diff=make_diff(lines=21),
     ),
     make_iteration_snapshot(
         3,
         "c",
-        [make_document_item("correctness", "major"), make_document_item("clarity", "minor")],
+        [*make_minor_items("correctness", 4), *make_minor_items("clarity", 1)],
         checks=make_checks(4, 1),
         diff=make_diff(lines=22),
     ),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.iterations.line_tracking import map_lines, split_lines
+from bot.findings.line_tracking import map_lines, split_lines
 from bot.pull_request.diff import Diff, FileDiff, Hunk, added_lines, hunks
 
 OLD = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n"

@@ -4,14 +4,17 @@ from datetime import timedelta
 
 import pytest
 
+from bot.findings.line_tracking import UNCHANGED_FILE, LineMap, TrackedFile, map_lines, was_touched
 from bot.history.rates import FollowRate, follow_rates, item_outcomes, overall_follow_rate
-from bot.iterations.followup import ItemResponse, item_responses, track_feedback, was_touched
-from bot.iterations.line_tracking import UNCHANGED_FILE, LineMap, TrackedFile, map_lines
+from bot.iterations.followup import ItemResponse, item_responses, track_feedback
 from bot.iterations.model import list_iterations
 from bot.iterations.scoring import IterationSnapshot, build_trajectory
 from bot.pull_request.model import FollowUp, GroupBy, Item, ItemOutcome
 from bot.values import Location
 from bot.verdicts.quality import FeedbackField, FeedbackText, QualityProblem, QualityRule, find_problems
+from tests.builders import BOB
+from tests.builders import at_minute as at
+from tests.findings.ledger_builders import Story, inline
 from tests.iterations.iteration_builders import (
     AUTHOR,
     BAND,
@@ -19,7 +22,6 @@ from tests.iterations.iteration_builders import (
     SCORING,
     at_minute,
     make_approval,
-    make_check_validator,
     make_pull_request,
     make_rejection,
     make_reviewer,
@@ -29,103 +31,50 @@ from tests.iterations.iteration_builders import (
 FILE = "claims/a.md"
 BEFORE = "title\n\ncreated: 2026-13-01\n\nbody\nmore\n"
 AFTER = "title\n\ncreated: 2026-11-01\n\nbody\nmore\n"
-DATE = Item("date_errors", place=Location(FILE, 3), url="https://github.com/acme/knowledge/pull/212#r1")
 
 
 def carried_between(old: str, new: str) -> TrackedFile:
     return TrackedFile(has_changed=old != new, lines=map_lines(old, new))
 
 
-def next_to(first, *later, at_head="b", **facts):
-    """What became of the first verdict's items, by the later verdicts."""
-    one, two = list_iterations(make_pull_request(first, *later, at_head=at_head))
-    return item_responses(one, two, **{"files": {}, **facts})
-
-
-def only(found) -> ItemResponse:
-    (answer,) = found
-    return answer
-
-
-SAID = make_rejection(1, items=(DATE,))
-AGAIN = make_rejection(9, where="b", items=(DATE,))
+def responses(story: Story) -> list[tuple[str | None, bool | None]]:
+    """What became of the first iteration's findings by the second: tag, and whether it was followed."""
+    one, two = list_iterations(story.pull_request)
+    return [(response.item.tag, response.is_followed) for response in item_responses(one, two)]
 
 
 # Was it followed?
 
 
-def test_changed_lines_show_that_an_item_was_followed():  # row 21
-    found = only(next_to(SAID, AGAIN, files={FILE: carried_between(BEFORE, AFTER)}))
-    assert found == ItemResponse(DATE, make_reviewer(), has_changed=True, is_resolved=False, is_gone=False)
-    assert found.is_followed
-
-
-def test_lines_elsewhere_in_the_file_do_not():  # row 21
-    elsewhere = BEFORE.replace("more", "much more")
-    found = only(next_to(SAID, AGAIN, files={FILE: carried_between(BEFORE, elsewhere)}))
-    assert (found.has_changed, found.is_followed) == (False, False)
-
-
-def test_a_resolved_thread_shows_that_an_item_was_followed():  # row 21
-    found = only(next_to(SAID, AGAIN, resolved={DATE.url}))
-    assert (found.has_changed, found.is_resolved, found.is_followed) == (None, True, True)
-
-
-def test_an_item_without_a_thread_is_never_resolved():
-    unlinked = make_rejection(1, items=(Item("date_errors"),))
-    assert not only(next_to(unlinked, AGAIN, resolved={""})).is_resolved
-
-
 @pytest.mark.parametrize(
-    ("later", "gone"),
+    ("story", "followed"),
     [
-        (make_rejection(9, where="b", items=(DATE,)), False),
-        (make_rejection(9, where="b", tags=("scope_error",)), True),
-        (make_approval(9, where="b"), True),
-        (make_approval(9, "bob", where="b"), False),  # somebody else's word
+        (Story().reject("date_errors").push("b", {9: "x"}).reject("date_errors"), False),
+        (Story().reject("date_errors").push("b", {9: "x"}).reject("scope_error"), True),
+        (Story().reject("date_errors").push("b", {9: "x"}).approve(), True),
+        # Somebody else's approval: its own validator has not looked at the change yet.
+        (Story().reject("date_errors").push("b", {9: "x"}).approve(who=BOB), None),
+        (Story().reject(inline(1, tag="date_errors")).push("b", {9: "x"}).approve(who=BOB), False),
+        (Story().reject(inline(1, tag="date_errors")).push("b", {5: "x"}).approve(who=BOB), None),
     ],
 )
-def test_a_tag_gone_from_the_next_verdict_shows_that_it_was_followed(later, gone):  # row 21
-    assert only(next_to(SAID, later)).is_gone is gone
+def test_a_finding_was_followed_once_it_is_fixed(story, followed):  # row 21
+    assert responses(story)[0] == ("date_errors", followed)
 
 
-def test_a_dismissal_is_no_sign_that_anybody_followed():
-    dismissed = make_rejection(1, items=(DATE,), lifted_at=at_minute(8))
-    one = list_iterations(make_pull_request(make_rejection(1, items=(DATE,))))[0]
-    two = list_iterations(make_pull_request(dismissed, make_approval(9, "bob", "b"), at_head="b"))[1]
-    assert not only(item_responses(one, two, {})).is_followed
+def test_what_was_dismissed_or_withdrawn_counts_neither_way():  # row 21
+    dismissed = Story().reject("date_errors", "scope_error").push("b", {9: "x"}).reject("date_errors")
+    assert responses(dismissed.dismiss("date_errors")) == [("scope_error", True)]
+    withdrawn = Story().reject("date_errors").push("b", {9: "x"}).approve(who=BOB)
+    assert responses(withdrawn.change_verdict(0, lifted_at=at(9))) == []
 
 
-def test_an_approval_given_before_the_item_was_named_is_no_answer_to_it():
-    told = (
-        SAID,
-        make_approval(5, where="b"),
-        make_rejection(9, where="a", items=(DATE,)),
-        make_approval(12, where="c"),
-    )
-    one, two, _ = list_iterations(make_pull_request(*told, at_head="c"))
-    assert [answer.is_gone for answer in item_responses(one, two, {})] == [False]
+def test_every_finding_of_every_rejecting_validator_is_asked_about():
+    story = Story().reject("date_errors").check(Item("near_duplicate", "x")).push("b", {9: "x"}).approve()
+    assert responses(story) == [("date_errors", True), ("near_duplicate", None)]
 
 
-def test_an_item_without_a_tag_is_known_by_its_words():
-    vague = make_rejection(1, items=(Item(None, words="unclear", aspect="clarity"),))
-    same, other = (
-        make_rejection(9, where="b", items=(Item(None, words=words, aspect="clarity"),))
-        for words in ("unclear", "ok")
-    )
-    assert (only(next_to(vague, same)).is_gone, only(next_to(vague, other)).is_gone) == (False, True)
-
-
-def test_every_item_of_every_rejecting_validator_is_asked_about():
-    failed = make_rejection(2, make_check_validator(), items=(Item("near_duplicate"),))
-    found = next_to(SAID, failed, make_approval(9, where="b"))
-    assert [(answer.item.tag, answer.validator.name, answer.is_gone) for answer in found] == [
-        ("date_errors", "alice", True),
-        ("near_duplicate", "validate", False),
-    ]
-
-
-# Places, carried through the diff
+# Locations, carried through the diff
 
 
 @pytest.mark.parametrize(
@@ -147,33 +96,15 @@ def test_every_item_of_every_rejecting_validator_is_asked_about():
         (Location(FILE, 90), {FILE: carried_between(BEFORE, AFTER)}, None),
     ],
 )
-def test_whether_a_place_changed(place, files, expected):  # row 21
+def test_whether_a_location_changed(place, files, expected):  # row 21
     assert was_touched(place, files) is expected
-
-
-def test_a_rebase_without_change_follows_nothing():
-    rebased = "a line from main\nanother\n" + BEFORE
-    found = only(next_to(SAID, AGAIN, files={FILE: carried_between(BEFORE, rebased)}))
-    assert not found.is_followed
-
-
-def test_over_a_rebase_the_lines_are_still_found():
-    rebased = "a line from main\n" + AFTER
-    found = only(next_to(SAID, AGAIN, files={FILE: carried_between(BEFORE, rebased)}))
-    assert found.is_followed
 
 
 # Did it help, and how clear was it?
 
 
 def answer(*, followed: bool, place=None) -> ItemResponse:
-    return ItemResponse(
-        Item("date_errors", place=place),
-        make_reviewer(),
-        has_changed=followed,
-        is_resolved=False,
-        is_gone=False,
-    )
+    return ItemResponse(Item("date_errors", place=place), make_reviewer(), is_followed=followed)
 
 
 VAGUE = QualityProblem(QualityRule.VAGUE, FeedbackField.ISSUE, "vague", "say what")
@@ -267,9 +198,9 @@ def story(number: int, pull: int, *, placed: bool, follows: bool):
     item = Item(tag, place=Location(FILE, 3) if placed else None)
     first = make_rejection(1, who, items=(item,))
     again = make_approval(9, who, "b") if follows else make_rejection(9, who, "b", items=(item,))
-    one, two = list_iterations(make_pull_request(first, again, at_head="b"))
-    files = {FILE: carried_between(BEFORE, AFTER) if follows else UNCHANGED_FILE}
-    found = item_responses(one, two, files)
+    pushes = [(0, "a"), (5, "b")]
+    one, two = list_iterations(make_pull_request(first, again, pushes=pushes, at_head="b"))
+    found = item_responses(one, two)
     way = build_trajectory([IterationSnapshot(one), IterationSnapshot(two)], 2, GATES, SCORING.weights, BAND)
     tracking = track_feedback(found, *way.scored, [()])
     author = AUTHOR.login if pull % 2 else "scribe-2"

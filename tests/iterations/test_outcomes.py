@@ -1,4 +1,4 @@
-"""Which tags come back too often, and what is the outcome of an iteration?"""
+"""Which findings come back too often, and what is the outcome of an iteration?"""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from bot.iterations.model import (
     decide_outcome,
     iteration_phase,
     list_iterations,
-    repeated_tags,
+    repeated_findings,
 )
 from tests.iterations.iteration_builders import make_pull_request, make_rejection
 
 
 def over(*tags_by_iteration):
-    told = [
+    verdicts = [
         make_rejection(n, where=letter, tags=tags)
         for n, (letter, tags) in enumerate(zip("abcdef9", tags_by_iteration, strict=False))
     ]
-    return list_iterations(make_pull_request(*told, at_head="abcdef9"[len(told) - 1]))
+    pushes = [(n - 0.5, letter) for n, letter in enumerate("abcdef9"[: len(verdicts)])]
+    at_head = "abcdef9"[len(verdicts) - 1]
+    return list_iterations(make_pull_request(*verdicts, pushes=pushes, at_head=at_head))
 
 
 DATES, SCOPE = ("date_errors",), ("scope_error",)
@@ -41,12 +43,15 @@ DATES, SCOPE = ("date_errors",), ("scope_error",)
         ((DATES, DATES, DATES, SCOPE), ()),  # it was fixed
     ],
 )
-def test_a_tag_is_repeated_the_third_time_in_five_iterations(story, expected):  # row 52 # row 55 # row 56
-    assert repeated_tags(over(*story), frozenset({"date_errors"}), EscalationRules()) == expected
+def test_a_finding_is_repeated_the_third_time_in_five_iterations(story, expected):  # row 52 # row 55 # row 56
+    iterations = over(*story)
+    findings = {f.id for i in iterations for f in i.ledger.findings if f.item.tag == "date_errors"}
+    repeated = repeated_findings(iterations, findings, EscalationRules())
+    assert tuple(finding.item.tag for finding in repeated) == expected
 
 
 def test_a_warning_is_never_repeated_enough_to_escalate():
-    assert repeated_tags(over(DATES, DATES, DATES), frozenset(), EscalationRules()) == ()
+    assert repeated_findings(over(DATES, DATES, DATES), frozenset(), EscalationRules()) == ()
 
 
 REJECTED = Situation(is_rejected=True, has_blocking=True, number=2, maximum=5)

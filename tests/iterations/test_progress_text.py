@@ -1,19 +1,25 @@
+"""The fold about the iterations, and which of them is worth restoring."""
+
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 
 import pytest
 from inline_snapshot import snapshot
 
-from bot.feedback.progress_text import count_open_gates, fold_progress, progress_summary, shorter_path
+from bot.feedback.progress_text import count_open_entries, quality_summary
 from bot.iterations.model import Iteration
-from bot.iterations.progress import Cause, Degradation, DegradationSign, Trigger
-from bot.iterations.scoring import IterationSnapshot, Score, ScoredIteration, Trajectory, build_trajectory
-from bot.iterations.selection import differing_files, restore_commands
-from bot.markdown.links import GitHubLinks
+from bot.iterations.scoring import Score, ScoredIteration, Trajectory, build_trajectory
+from bot.iterations.selection import RestorePlan, differing_files, plan_restore, restore_commands
+from bot.pull_request.checks import CheckResult
 from bot.pull_request.diff import Diff, FileDiff
+from bot.pull_request.model import Item, Revision
+from bot.values import Location
+from tests.builders import BOB
+from tests.feedback.comment_builders import CommentStory, make_files
+from tests.findings.ledger_builders import sha
 from tests.iterations.iteration_builders import (
-    ACME,
     BAND,
     EXAMPLE_ITERATIONS,
     GATES,
@@ -25,199 +31,130 @@ from tests.iterations.iteration_builders import (
     make_scored_iteration,
 )
 
-FILE = "claims/markets/futarchy-manipulation.md"
+CART, API, NEW = "src/cart.py", "src/api.py", "src/new.py"
+PASSED = (CheckResult("unit", "success", is_test=True),)
 
 
-def at(number, sha, quality, decided, tags, *, blob="1", **facts) -> ScoredIteration:
-    iteration = make_iteration(number, "a", [make_item(tag) for tag in tags])
-    iteration = replace(iteration, head=sha)
-    seen = IterationSnapshot(iteration, diff=Diff((FileDiff(FILE, added=40, blob=blob),)), **facts)
-    return ScoredIteration(seen, Score(quality, (), (), decided))
+def item(tag: str, path: str | None = None) -> Item:
+    return Item(tag, f"about {tag}", Location(path) if path else None)
 
 
-FIRST = at(
-    1,
-    "1b7e0d2",
-    0.65,
-    "completeness 0.40, 3 of 5 checks passed",
-    ["body_too_thin", "frontmatter_schema", "scope_error"],
-    blob="1",
-)
-SECOND = at(
-    2,
-    "4d10c9a2e6b7f8035c1d9e4a7b60f2c3d8e9a1b4",
-    0.90,
-    "correctness 0.60, 5 of 5 checks passed",
-    ["title_overclaims", "broken_wiki_links"],
-    blob="2",
-)
-THIRD = at(
-    3,
-    "9f2c1e47a1d0b6c85e3f2a9947d1c0be5a6f7d83",
-    0.68,
-    "correctness 0.00, 4 of 5 checks passed",
-    ["date_errors", "title_overclaims", "factual_discrepancy", "broken_wiki_links", "near_duplicate"],
-    blob="3",
-)
-DROP = Degradation(3, -0.22, (Trigger.QUALITY_DELTA, Trigger.VALIDATION_FAILURES_INCREASED))
-QUIET = Degradation(2)
+def two_iterations(
+    before: tuple[Item, ...], after: tuple[Item, ...], *added: FileDiff, **facts
+) -> CommentStory:
+    """Two iterations that differ in the cart, the second one with these files added."""
+    story = CommentStory()
+    story.push_files("b", *make_files(f"{CART}@1"), checks=PASSED).reject(*before)
+    story.push_files("c", *make_files(f"{CART}@2"), *added, checks=PASSED)
+    return story.reject(*after, **facts)
 
 
-def shown(*scored, found=QUIET, present=None, web=None) -> str | None:
-    way = Trajectory(scored, present or scored[-1].number)
-    return fold_progress(way, found, GATES, web or GitHubLinks(), ACME)
+def summary(story: CommentStory) -> str:
+    line = next(line for line in story.comment().splitlines() if "<summary>Progress" in line)
+    return line.removeprefix("<details><summary>").removesuffix("</summary>")
 
 
-def test_the_fold_reads_as_in_the_model():  # row 60 # row 64 # row 88 # row 97 # row 98
-    assert shown(FIRST, SECOND, THIRD, found=DROP) == snapshot("""\
-<details><summary>Quality 0.65 → 0.90 → 0.68: iteration 2 was the best. How to go back to it</summary>
-
-| Iteration | Quality | Open | What decided |
-|---|---|---|---|
-| 1 [`1b7e0d2`](https://redirect.github.com/acme/knowledge/commit/1b7e0d2) | 0.65 | 3 blocking | completeness 0.40, 3 of 5 checks passed |
-| 2 [`4d10c9a`](https://redirect.github.com/acme/knowledge/commit/4d10c9a2e6b7f8035c1d9e4a7b60f2c3d8e9a1b4) | **0.90** | 1 blocking, 1 warning | correctness 0.60, 5 of 5 checks passed |
-| 3 [`9f2c1e4`](https://redirect.github.com/acme/knowledge/commit/9f2c1e47a1d0b6c85e3f2a9947d1c0be5a6f7d83) | 0.68 | 3 blocking, 2 warnings | correctness 0.00, 4 of 5 checks passed |
-
-[What changed from 2 to 3](https://redirect.github.com/acme/knowledge/compare/4d10c9a..9f2c1e4). To take over the files of iteration 2 on your branch, without rewriting history:
-
-```sh
-git fetch origin 4d10c9a2e6b7f8035c1d9e4a7b60f2c3d8e9a1b4
-git restore --source=FETCH_HEAD --staged --worktree -- claims/markets/futarchy-manipulation.md
-```
-
-</details>\
-""")
+WORSE = (item("tests_missing", CART), item("lint_errors", CART), item("error_handling_missing", CART))
 
 
-def test_there_is_no_fold_before_the_second_iteration():  # row 59
-    assert shown(FIRST) is None
+def test_an_iteration_with_fewer_blocking_entries_can_be_restored():  # rows 60, 64, 88, 97, 98
+    story = two_iterations((item("tests_missing", CART),), WORSE)
+    assert summary(story) == "Progress: 1 → 3 blocking. Restoring iteration 1 would leave 1"
+    assert f"git fetch origin {sha('b')}\n" in story.comment()
 
 
-def test_there_is_no_fold_where_nothing_was_observed():
-    assert shown(make_scored_iteration(1, None), make_scored_iteration(2, None)) is None
+def test_what_is_in_a_new_file_stays_with_it():
+    after = (*WORSE, item("docs_missing", NEW), item("type_errors", NEW))
+    story = two_iterations((), after, *make_files(f"{NEW}@1", status="added"))
+    assert "`src/new.py`, added since, stays" in story.comment()
+    assert f"-- {CART}\n" in story.comment()
 
 
-def test_the_documents_own_trajectory_in_the_fold():  # row 62
-    way = build_trajectory(EXAMPLE_ITERATIONS, 3, GATES, SCORING.weights, BAND)
-    assert (
-        progress_summary(way) == "Quality 0.72 → 0.85 → 0.83: iteration 2 was the best. How to go back to it"
-    )
-
-
-APPROVED = ScoredIteration(make_iteration_snapshot(3, "c", approved=True), Score(0.68, ()))
+def test_what_was_fixed_since_would_be_open_again():
+    story = two_iterations((item("type_errors", CART),), WORSE)
+    assert summary(story) == "Progress: 1 → 3 blocking. Restoring iteration 1 would leave 1"
+    assert "\n\n`type_errors` would be open again.\n" in story.comment()
 
 
 @pytest.mark.parametrize(
-    ("scored", "present", "expected"),
+    "story",
     [
-        ((FIRST, SECOND), 2, "Quality 0.65 → 0.90: the last iteration is the best"),
-        ((FIRST, SECOND, THIRD), 2, "Quality 0.65 → 0.90 → 0.68: iteration 2, the present one, is the best"),
+        two_iterations(WORSE, WORSE[:1]),  # it got better
+        two_iterations(WORSE[:1], (item("lint_errors", CART),)),  # as many as before
+        two_iterations(WORSE[:1], (item("lint_errors", API), item("type_errors", API))),  # elsewhere
+        two_iterations(WORSE[:1], WORSE, who=BOB),  # not reviewed by the same people
+        two_iterations(WORSE[:1], WORSE).change(open=False),
+    ],
+)
+def test_nobody_is_sent_back_where_that_is_no_gain(story):
+    assert "git restore" not in story.comment()
+
+
+def test_an_iteration_that_github_no_longer_has_is_not_offered():
+    story = two_iterations(WORSE[:1], WORSE)
+    revisions = [replace(r, gone=r.head == sha("b")) for r in story.pull_request.revisions]
+    assert "git restore" not in story.change(revisions=tuple(revisions)).comment()
+
+
+def test_there_is_no_fold_before_the_second_iteration():  # row 59
+    assert "Progress" not in CommentStory().reject("tests_missing").comment()
+
+
+def test_without_a_score_the_fold_still_shows_what_was_open():
+    story = CommentStory().reject("tests_missing").push("b", {9: "x"}).reject("tests_missing", "lint_errors")
+    story.change(revisions=tuple(Revision(r.head, r.seen_at) for r in story.pull_request.revisions))
+    assert "<summary>Progress: 1 → 2 blocking</summary>" in story.comment()
+
+
+def test_a_long_history_shows_the_last_five_and_the_best():  # row 52
+    story = CommentStory()
+    for number, letter in enumerate("bcdef012"):
+        story.push_files(letter, *make_files(f"{CART}@{number}"), checks=PASSED)
+        story.reject(*([item("naming_unclear", CART)] if number == 1 else WORSE[: 1 + number % 2]))
+    rows = [line.split()[1] for line in story.comment().splitlines() if line[:4].strip("| ").isdigit()]
+    assert rows == ["2", "4", "5", "6", "7", "8"]
+    assert summary(story).startswith("Progress: … → ")
+
+
+def test_the_documents_own_trajectory():  # row 62
+    way = build_trajectory(EXAMPLE_ITERATIONS, 3, GATES, SCORING.weights, BAND)
+    assert quality_summary(way) == "Quality 0.72 → 0.85 → 0.83: iteration 2 scored higher than the last one"
+
+
+@pytest.mark.parametrize(
+    ("scores", "present", "expected"),
+    [
+        ((0.65, 0.9), 2, "Quality 0.65 → 0.90: the last iteration is the best"),
+        ((0.65, 0.9, 0.68), 2, "Quality 0.65 → 0.90 → 0.68: iteration 2, the present one, is the best"),
+        ((0.9, 0.9), 2, "Quality 0.90 → 0.90: no iteration scored higher than iteration 1"),
+        ((None, None), 2, "2 iterations, none of them scored"),
         (
-            (make_scored_iteration(1, 0.9), make_scored_iteration(2, 0.9)),
-            2,
-            "Quality 0.90 → 0.90: as good as iteration 1, none was better",
-        ),
-        (
-            (FIRST, SECOND, APPROVED),
-            3,
-            "Quality 0.65 → 0.90 → 0.68: iteration 2 scored higher, the verdict stands",
-        ),
-        (
-            (SECOND, replace(THIRD, snapshot=replace(THIRD.snapshot, diff=SECOND.snapshot.diff))),
-            3,
-            "Quality 0.90 → 0.68: iteration 2 scored higher with the same files",
-        ),
-        (
-            (replace(SECOND, snapshot=replace(SECOND.snapshot, available=False)), THIRD),
-            3,
-            "Quality 0.90 → 0.68: iteration 2 was the best, but GitHub no longer has it",
-        ),
-        (
-            tuple(
-                make_scored_iteration(number, quality / 100)
-                for number, quality in enumerate(range(61, 68), 1)
-            ),
+            (0.61, 0.62, 0.63, 0.64, 0.65, 0.66, 0.67),
             7,
             "Quality … → 0.63 → 0.64 → 0.65 → 0.66 → 0.67: the last iteration is the best",
         ),
     ],
 )
-def test_the_summary_says_the_result(scored, present, expected):
-    assert progress_summary(Trajectory(scored, present)) == expected
+def test_the_summary_says_the_result(scores, present, expected):
+    scored = tuple(make_scored_iteration(number, score) for number, score in enumerate(scores, 1))
+    assert quality_summary(Trajectory(scored, present)) == expected
 
 
-@pytest.mark.parametrize(
-    "scored",
-    [
-        (FIRST, SECOND),
-        (make_scored_iteration(1, 0.9), make_scored_iteration(2, 0.9)),
-        (FIRST, SECOND, APPROVED),
-        (SECOND, replace(THIRD, snapshot=replace(THIRD.snapshot, diff=SECOND.snapshot.diff))),
-        (replace(SECOND, snapshot=replace(SECOND.snapshot, available=False)), THIRD),
-    ],
-)
-def test_nobody_is_sent_back_where_that_is_no_gain(scored):
-    assert "git " not in shown(*scored)
-    assert shorter_path(Trajectory(scored, scored[-1].number), GATES) is None
+def test_how_many_entries_are_open():
+    twice = make_iteration(1, "a", [make_item("date_errors"), make_item("date_errors")])
+    assert count_open_entries(twice, GATES) == "1 blocking"
+    assert count_open_entries(Iteration(1, head("a"), make_iteration().reviewed_at, ()), GATES) == "nothing"
 
 
-def test_a_long_history_shows_the_last_five_and_the_best():  # row 52
-    many = [
-        make_scored_iteration(1, 0.5),
-        make_scored_iteration(2, 0.9),
-        *(make_scored_iteration(number, 0.6) for number in range(3, 9)),
-    ]
-    rows = [line.split()[1] for line in shown(*many).splitlines() if line[:3].strip("| ").isdigit()]
-    assert rows == ["2", "4", "5", "6", "7", "8"]
-
-
-def test_what_nothing_observed_is_said():  # row 82
-    told = [
-        make_iteration_snapshot(1, "a", [make_item()]),
-        make_iteration_snapshot(2, "b", approved=True, diff=Diff((FileDiff(FILE, 9),))),
-    ]
-    way = build_trajectory(told, 2, GATES, SCORING.weights, BAND)
-    assert "Not observed, so left out: validation everywhere; efficiency in 1." in fold_progress(
-        way, QUIET, GATES, GitHubLinks(), ACME
-    )
-
-
-def test_a_cause_that_was_seen_is_named():  # row 91
-    found = replace(
-        DROP,
-        signs=(DegradationSign(Cause.SCOPE_CREEP, "the diff grew from 40 to 90 lines since iteration 1"),),
-    )
-    assert (
-        "Iteration 3 degraded: quality -0.22, more checks failed than before. "
-        "Scope creep: the diff grew from 40 to 90 lines since iteration 1; keep to what the pull request is for."
-    ) in shown(FIRST, SECOND, THIRD, found=found)
-
-
-def test_on_another_host_commits_are_bare():
-    text = shown(FIRST, SECOND, THIRD, web=GitHubLinks("https://git.example.org"))
-    assert "redirect.github.com" not in text
-    assert "| 1 `1b7e0d2` |" in text
-
-
-def test_how_many_gates_are_open():
-    assert (
-        count_open_gates(make_iteration(1, "a", [make_item("date_errors"), make_item("date_errors")]), GATES)
-        == "1 blocking"
-    )
-    assert count_open_gates(Iteration(1, head("a"), make_iteration().reviewed_at, ()), GATES) == "nothing"
-
-
-def test_going_back_is_shorter_where_the_best_had_fewer_blocking_gates():  # row 98
-    assert shorter_path(Trajectory((FIRST, SECOND, THIRD), 3), GATES) is SECOND
-    same = at(2, "b" * 40, 0.7, "", ["scope_error", "date_errors", "title_overclaims"], blob="9")
-    assert shorter_path(Trajectory((same, THIRD), 3), GATES) is None
-
-
-# Going back
+# Restoring
 
 
 def files(*paths_and_blobs, status="modified") -> Diff:
     return Diff(tuple(FileDiff(path, blob=blob, status=status) for path, blob in paths_and_blobs))
+
+
+def at(number: int, diff: Diff | None) -> ScoredIteration:
+    return ScoredIteration(make_iteration_snapshot(number, "ab"[number - 1], diff=diff), Score(0.5, ()))
 
 
 def test_the_files_that_differ():
@@ -229,14 +166,27 @@ def test_a_file_that_one_iteration_removed_differs():
     assert differing_files(files(("a", None), status="removed"), files(("a", None))) == ("a",)
 
 
-def restored(*paths, blobs=("1", "2")) -> str:
-    earlier, present = (
-        make_scored_iteration(number, 0.5, diff=files(*((path, blob) for path in paths)))
-        for number, blob in enumerate(blobs, 1)
+def test_a_new_file_is_kept_and_one_that_was_deleted_then_goes():
+    gone = FileDiff("old", status="removed")
+    earlier = Diff((*files(("both", "1")).files, gone))
+    present = Diff((*files(("both", "2"), ("base", "3")).files, FileDiff("new", status="added", blob="1")))
+    assert plan_restore(at(1, earlier), at(2, present)) == RestorePlan(
+        restored=("both", "old", "base"), kept=("new",), removed=("old",)
     )
-    return restore_commands(earlier, present)[1].removeprefix(
-        "git restore --source=FETCH_HEAD --staged --worktree -- "
-    )
+
+
+def test_a_renamed_file_comes_back_under_its_old_name():
+    renamed = FileDiff("to", status="renamed", previous_path="from", blob="1")
+    plan = plan_restore(at(1, files(("a", "1"))), at(2, Diff((*files(("a", "2")).files, renamed))))
+    assert plan == RestorePlan(restored=("a", "from"), kept=("to",))
+
+
+@pytest.mark.parametrize(
+    ("earlier", "present"),
+    [(files(("a", "1")), files(("a", "1"))), (None, files(("a", "1"))), (files(("a", "1")), None)],
+)
+def test_there_is_nothing_to_restore(earlier, present):
+    assert plan_restore(at(1, earlier), at(2, present)) is None
 
 
 @pytest.mark.parametrize(
@@ -248,18 +198,60 @@ def restored(*paths, blobs=("1", "2")) -> str:
         ("a[1].md", "':(literal)a[1].md'"),
         (":top", "':(literal):top'"),
         ("-rf", "-rf"),
-        ("a\nb", "FILES"),
-        ("<!-- REJECTION: {} -->", "FILES"),
-        ("```", "FILES"),
     ],
 )
-def test_a_file_name_is_only_a_name(path, argument):
-    assert restored(path) == argument
+def test_a_file_name_is_only_a_name(path, argument):  # row 88
+    assert restore_commands("c0ffee", RestorePlan((path,))) == (
+        f"git fetch origin c0ffee\ngit restore --source=FETCH_HEAD --staged --worktree -- {argument}"
+    )
 
 
-def test_too_many_files_are_left_to_the_author():
-    assert restored(*(f"f{number}" for number in range(31))) == "FILES"
+@pytest.mark.parametrize("path", ["a\nb", "<!-- REJECTION: {} -->", "```"])
+def test_a_name_that_can_t_be_shown_is_left_to_git(path):
+    assert path not in restore_commands("c0ffee", RestorePlan((path,)))
 
 
-def test_a_commit_is_only_ever_fetched_and_its_files_restored():  # row 88
-    assert restore_commands(SECOND, THIRD)[0] == f"git fetch origin {SECOND.head}"
+def git(directory, *arguments: str, script: str = "") -> str:
+    command = ["bash", "-ec", script] if script else ["git", *arguments]
+    # Our own commands on a directory of the test: nothing in them is foreign.
+    return subprocess.run(command, cwd=directory, check=True, capture_output=True, text=True).stdout  # noqa: S603
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A clone whose branch has an earlier head, and a function that commits files on it."""
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    git(tmp_path, "init", "-q", "--initial-branch=main", str(origin))
+    git(tmp_path, "clone", "-q", str(origin), str(clone))
+    for name, value in (("user.name", "t"), ("user.email", "t@example.org"), ("commit.gpgsign", "false")):
+        git(clone, "config", name, value)
+    return clone
+
+
+def commit(checkout, texts: dict[str, str]) -> str:
+    for path, text in texts.items():
+        (checkout / path).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / path).write_text(text)
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-qm", "more")
+    git(checkout, "push", "-q", "origin", "HEAD:refs/heads/topic")
+    return git(checkout, "rev-parse", "HEAD").strip()
+
+
+@pytest.mark.parametrize("count", [2, 40, 400])
+def test_the_commands_restore_any_number_of_files_and_delete_no_new_one(checkout, count):
+    names = [f"some/directory/with a longer name/file [{number}].txt" for number in range(count)]
+    earlier = commit(checkout, dict.fromkeys(names, "earlier"))
+    commit(checkout, {**dict.fromkeys(names, "later"), "new.txt": "new"})
+    git(checkout, script=restore_commands(earlier, RestorePlan(tuple(names), kept=("new.txt",))))
+    assert {(checkout / name).read_text() for name in names} == {"earlier"}
+    assert (checkout / "new.txt").read_text() == "new"
+
+
+def test_a_list_of_files_stays_short_in_the_comment():
+    many = RestorePlan(tuple(f"directory/{number}/file.py" for number in range(3_000)))
+    assert restore_commands("c0ffee", many) == snapshot("""\
+git fetch origin c0ffee
+git diff --name-only --no-renames --diff-filter=a -z FETCH_HEAD HEAD |
+  git --literal-pathspecs restore --source=FETCH_HEAD --staged --worktree --pathspec-from-file=- --pathspec-file-nul\
+""")

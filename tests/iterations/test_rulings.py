@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.iterations.model import (
-    apply_dismissals,
-    current_dismissals,
-    iterations_after_rulings,
-    overturned_tags,
-)
+from bot.findings.ledger import build_ledger
+from bot.iterations.model import current_dismissals, list_iterations, overturned_tags
 from bot.pull_request.model import Item, Revision, Ruling, RulingAction, Stance, Validator, Verdict
 from tests.builders import BOB, HEADS, at_minute, make_pull_request
 
@@ -40,16 +36,20 @@ def pushed(heads, verdicts, *rulings):
 
 
 def tags(known):
-    return [iteration.tags for iteration in iterations_after_rulings(known)]
+    return [iteration.tags for iteration in list_iterations(known)]
 
 
-def test_a_dismissal_leaves_what_earlier_iterations_were_found_to_be():
+def dismissals(known):
+    return current_dismissals(known, build_ledger(known))
+
+
+def test_a_dismissal_leaves_earlier_iterations_as_they_were():
     verdicts = [said(1, "date_errors", "scope_error"), said(2, "scope_error"), said(3, "date_errors")]
     known = pushed(3, verdicts, dismissed("date_errors", 3))
     assert tags(known) == [("date_errors", "scope_error"), ("scope_error",), ()]
 
 
-def test_a_dismissal_stays_with_its_iteration_when_the_next_one_is_judged():
+def test_a_dismissal_stays_with_its_iteration_when_the_next_one_is_reviewed():
     verdicts = [said(1, "date_errors", "scope_error"), said(2, "date_errors")]
     known = pushed(2, verdicts, dismissed("date_errors", 1))
     assert tags(known) == [("scope_error",), ("date_errors",)]
@@ -73,36 +73,26 @@ def test_a_tag_that_is_dismissed_twice_is_gone_at_both_revisions():
     known = pushed(2, verdicts, *twice)
     assert tags(known) == [("scope_error",), ("near_duplicate",)]
     assert [found.at for found in overturned_tags(known)] == [at_minute(15), at_minute(25)]
-    assert current_dismissals(known) == twice[1:]
+    assert dismissals(known) == twice[1:]
 
 
-def test_a_dismissal_is_named_on_when_its_validator_adds_a_tag_by_command():
+def test_a_dismissal_is_named_until_its_tag_is_reported_at_a_later_head():
     ruling = dismissed("date_errors", 1)
-    first, approves = said(1, "date_errors", "scope_error"), replace(said(1), stance=Stance.APPROVES)
-    added = [
-        replace(said(1, "scope_error", *more), id=f"command:comment:{minute}/0", at=at_minute(10 + minute))
-        for minute, more in ((6, ["near_duplicate"]), (7, ["near_duplicate", "body_too_thin"]))
-    ]
-    assert current_dismissals(pushed(1, [first, *added], ruling)) == (ruling,)
-    again = replace(added[1], items=(Item("date_errors"),))
-    assert current_dismissals(pushed(1, [first, added[0], again], ruling)) == ()
-    between = replace(approves, id="review:2", at=at_minute(16.5))
-    assert current_dismissals(pushed(1, [first, between, added[1]], ruling)) == ()
+    first = said(1, "date_errors", "scope_error")
+    assert dismissals(pushed(1, [first], ruling)) == (ruling,)
+    assert dismissals(pushed(2, [first, said(2, "scope_error")], ruling)) == (ruling,)
+    assert dismissals(pushed(2, [first, said(2, "date_errors")], ruling)) == ()
 
 
-def test_a_verdict_is_lifted_when_its_own_last_tag_goes_and_not_with_another_ones():
+def test_a_verdict_no_longer_rejects_once_its_own_last_tag_is_dismissed():
     verdicts = [said(1, "date_errors"), said(1, "scope_error", by=CAROL)]
-    known = pushed(1, verdicts, dismissed("date_errors", 1), dismissed("scope_error", 1, minute=7))
-    assert [verdict.lifted_at for verdict in apply_dismissals(known).verdicts] == [
-        at_minute(15),
-        at_minute(17),
-    ]
-    assert [iteration.standing for iteration in iterations_after_rulings(known)] == [()]
+    one = pushed(1, verdicts, dismissed("date_errors", 1))
+    assert [v.validator for v in list_iterations(one)[0].rejecting] == [CAROL]
+    both = pushed(1, verdicts, dismissed("date_errors", 1), dismissed("scope_error", 1, minute=7))
+    assert list_iterations(both)[0].rejecting == ()
 
 
 def test_tags_that_were_too_many_to_keep_keep_a_verdict_standing():
     cut_off = replace(said(1, "date_errors"), more=3)
     known = pushed(1, [cut_off], dismissed("date_errors", 1))
-    assert [iteration.standing for iteration in iterations_after_rulings(known)] == [
-        (replace(cut_off, items=()),)
-    ]
+    assert [iteration.standing for iteration in list_iterations(known)] == [(replace(cut_off, items=()),)]

@@ -30,6 +30,7 @@ from tests.iterations.iteration_builders import (
     make_item,
     make_iteration,
     make_iteration_snapshot,
+    make_minor_items,
     make_pull_request,
     make_rejection,
 )
@@ -58,7 +59,7 @@ def test_a_score_with_every_dimension_observed():  # row 16 # row 17 # row 82
         items=[make_item("title_overclaims")], checks=make_checks(4, 1), diff=make_diff(lines=20)
     )
     assert scored(seen) == Score(
-        value=0.84,  # 0.30 × 0.8 + 0.25 + 0.25 × 0.6 + 0.10 + 0.10
+        value=0.69,  # 0.30 × 0.8 + 0.25 + 0.25 × 0.6 + 0.10 + 0.10 = 0.84, but a blocking item is open
         measures=(
             DimensionScore(QualityDimension.VALIDATION, 0.8, ("4 of 5 checks passed",)),
             DimensionScore(QualityDimension.COMPLETENESS, 1.0, ("no open item",)),
@@ -84,11 +85,11 @@ def test_a_dimension_at_nothing_takes_exactly_its_weight(dimension, weight):
     ruined = {
         "validation": make_iteration_snapshot(approved=True, checks=make_checks(0, 3), diff=make_diff()),
         "efficiency": make_iteration_snapshot(
-            items=[make_document_item("efficiency", "critical")], checks=make_checks(3), diff=make_diff()
+            items=make_minor_items("efficiency", 10), checks=make_checks(3), diff=make_diff()
         ),
     }
     seen = ruined.get(dimension) or make_iteration_snapshot(
-        items=[make_document_item({"readability": "clarity"}.get(dimension, dimension), "critical")],
+        items=make_minor_items({"readability": "clarity"}.get(dimension, dimension), 10),
         checks=make_checks(3),
         diff=make_diff(),
     )
@@ -160,7 +161,8 @@ def test_a_verdict_nobody_repeated_still_weighs_on_the_next_iteration():
         (make_item("date_errors", severity="suggestion"), "suggestion"),
         (make_item("date_errors", inferred=0.7), "minor"),
         (make_item("no_such_tag"), "minor"),
-        (make_item(None), "minor"),
+        (make_item(None), "major"),
+        (make_item(None, blocks=False), "minor"),
     ],
 )
 def test_the_severity_of_an_item(given_item, expected):
@@ -286,7 +288,7 @@ def test_items_about_efficiency_and_the_size_both_lower_it():
 
 
 def test_without_checks_and_diff_their_dimensions_are_left_out_and_the_rest_renormalised():  # row 82
-    found = scored(make_iteration_snapshot(items=[make_item("title_overclaims")]))
+    found = scored(make_iteration_snapshot(items=make_minor_items("correctness", 4)))
     assert found.unobserved == (QualityDimension.VALIDATION, QualityDimension.EFFICIENCY)
     assert found.value == 0.8333  # (0.25 + 0.25 × 0.6 + 0.10) / 0.60
     assert found.decided == "correctness 0.60"
@@ -343,14 +345,22 @@ def test_where_nothing_was_observed_there_is_no_score():
         ),
         (
             IterationSnapshot(
-                Iteration(1, "a" * 40, make_iteration().reviewed_at, ()), checks=make_checks(1)
+                Iteration(1, "a" * 40, make_iteration().reviewed_at, ()),
+                checks=make_checks(1),
+                diff=make_diff(),
             ),
-            None,
+            "no open item, 1 of 1 check passed",
         ),
     ],
 )
 def test_what_decided_is_the_dimension_that_cost_most_and_the_checks(seen, words):
-    assert scored(seen).decided == (words or "no standing verdict, 1 of 1 check passed")
+    assert scored(seen).decided == words
+
+
+def test_a_score_from_fewer_than_two_dimensions_is_none():
+    withdrawn = Iteration(1, "a" * 40, make_iteration().reviewed_at, ())
+    seen = IterationSnapshot(withdrawn, checks=make_checks(1))
+    assert score_iteration(seen, GATES, SCORING.weights, BAND) is None
 
 
 # The score overrules nobody

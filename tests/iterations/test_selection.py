@@ -32,6 +32,7 @@ from tests.iterations.iteration_builders import (
     SCORING,
     at_minute,
     head,
+    make_diff,
     make_scored_iteration,
 )
 
@@ -187,9 +188,7 @@ Iteration 2 selected because:
 
 ### Artifacts Applied
 
-- `claims/a.md` (from iteration 2)
-
-Not applied: the selection is advice, and nothing is written to the branch.
+- `claims/a.md` (from iteration 2, not applied: the selection is advice, and nothing is written to the branch)
 
 ### Validation Checklist
 
@@ -204,15 +203,38 @@ Not applied: the selection is advice, and nothing is written to the branch.
 
 
 def test_where_the_final_iteration_is_the_best_one_row_says_both():  # row 72
-    text = render_selection_report(report(of(0.65, 0.9, 0.68, 0.97), merged=True))
+    way = of(0.65, 0.9, 0.68, 0.97)
+    last = replace(way.scored[-1], snapshot=replace(way.scored[-1].snapshot, diff=make_diff()))
+    text = render_selection_report(report(replace(way, scored=(*way.scored[:-1], last)), merged=True))
     assert "| 4 | 97% | ✓ SELECTED (final) |" in text
     assert "- Highest quality score (97%), and the final iteration" in text
-    assert "They are what was merged." in text
+    assert "- `claims/a.md` (from iteration 4, as merged)" in text
+
+
+def test_the_fold_leaves_out_what_only_programs_need():
+    text = render_selection_report(report(), is_folded=True)
+    assert "best_iteration:" not in text
+    assert "Validation Checklist" not in text
+
+
+@pytest.mark.parametrize(
+    ("scores", "reason"),
+    [
+        ((0.86, 0.86), "Reached 86% first, and no iteration scored higher"),
+        ((0.5, 0.86, 0.86), "Reached 86% first, and no iteration scored higher"),
+        ((0.86, 0.8649), "Highest quality score (86.49%), and the final iteration"),
+        ((0.8649, 0.86), "Highest quality score (86.49% vs 86.00% final)"),
+        ((None, 0.86), "The only iteration with a quality score (86%), and the final iteration"),
+        ((0.86, None), "The only iteration with a quality score (86%)"),
+    ],
+)
+def test_highest_is_said_only_of_one_that_is(scores, reason):
+    assert selection_rationale(report(of(*scores)))[0] == reason
 
 
 def test_a_selection_is_advice():  # row 58 # row 88
     assert (
-        "Not applied: the selection is advice, and nothing is written to the branch."
+        "not applied: the selection is advice, and nothing is written to the branch"
         in render_selection_report(report())
     )
 
@@ -271,7 +293,7 @@ def test_the_ticks_are_computed():  # row 103
 def test_many_files_are_counted():
     many = Diff(tuple(FileDiff(f"f{number}.md") for number in range(60)))
     way = Trajectory((make_scored_iteration(1, 0.5, diff=many),), 1)
-    assert "- and 10 more\n" in render_selection_report(report(way))
+    assert " and 10 more (from iteration 1" in render_selection_report(report(way))
 
 
 # The export
@@ -343,7 +365,7 @@ def test_the_metrics_of_an_iteration():  # row 64 # row 100
         "dimensions": {
             "validation": {"value": 0.8, "because": ["4 of 5 checks passed"]},
             "completeness": {"value": 1.0, "because": ["no open item"]},
-            "correctness": {"value": 0.6, "because": ["correctness is major"]},
+            "correctness": {"value": 0.6, "because": ["correctness is minor"] * 4},
             "readability": {"value": 0.9, "because": ["clarity is minor"]},
             "efficiency": {"value": 1.0, "because": ["22 changed lines, within 1 to 400"]},
         },

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.feedback.progress_text import count_open_gates
+from bot.feedback.progress_text import count_open_entries
 from bot.iterations.model import current_iteration, list_iterations
 from bot.iterations.scoring import (
     IterationSnapshot,
@@ -177,4 +177,4 @@ def test_a_revision_that_is_rejected_without_a_reason_is_not_scored_and_never_th
     )
     found = build_trajectory(seen, 2, GATES, SCORING.weights, BAND)
     assert ([each.quality is None for each in found.scored], found.best) == ([True, False], found.scored[1])
-    assert count_open_gates(unnamed, GATES) == "rejected, no issue named"
+    assert count_open_entries(unnamed, GATES) == "rejected, no issue named"

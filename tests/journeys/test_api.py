@@ -129,6 +129,53 @@ async def test_feedback_is_told_newest_first_with_how_it_went(journey, ask, judg
     assert report == 200
 
 
+async def test_findings_are_told_with_status_speaker_and_history(journey, ask, judged):
+    pull, _ = judged
+    first = pull.head_sha
+    journey.advance_clock()
+    journey.github.push(pull, {"claims/first.md": "# Better\n"})
+    words = "- the links in claims/first.md:1 lead nowhere"
+    journey.github.submit_review(pull, "alice", REJECT, f"<!-- ISSUES: scope_error -->\n\n{words}")
+    await journey.wait_until_idle()
+    journey.advance_clock()
+    journey.github.comment(pull, "bob", "/feedback-dismiss scope_error reason: it is in scope")
+    await journey.wait_until_idle()
+    status, content = await ask(f"{KNOWLEDGE}/pulls/{pull.number}/findings", "carol")
+    assert (status, content["turn"], content["pending"], content["iteration"]) == (200, "author", [], 2)
+    assert content["head"] == content["current_head"] == pull.head_sha
+    fixed, dismissed, opened = content["findings"]
+    steps = [
+        [(step["status"], step["by"], step["head"]) for step in finding["history"]]
+        for finding in content["findings"]
+    ]
+    assert [(one["id"], one["tag"], one["status"]) for one in content["findings"]] == [
+        ("f1", "date_errors", "fixed"),
+        ("f2", "scope_error", "dismissed"),
+        ("f3", None, "new"),
+    ]
+    assert steps == [
+        [("new", "alice", first), ("fixed", "alice", pull.head_sha)],
+        [("new", "alice", pull.head_sha), ("dismissed", "bob", pull.head_sha)],
+        [("new", "alice", pull.head_sha)],
+    ]
+    assert (fixed["gate"], fixed["by"], fixed["blocking"]) == ("Date accuracy", "alice", True)
+    assert opened["words"].startswith("the links")
+    assert opened["location"] == {"path": "claims/first.md", "line": 1, "end_line": None}
+    assert dismissed["url"]
+
+
+async def test_findings_of_an_unreviewed_pull_request_are_empty(journey, ask, knowledge):
+    pull = journey.github.open_pull_request(knowledge, "dave")
+    await journey.wait_until_idle()
+    status, content = await ask(f"{KNOWLEDGE}/pulls/{pull.number}/findings", "carol")
+    assert (status, content["findings"], content["turn"], content["head"]) == (200, [], "reviewer", None)
+    assert (await ask(f"{KNOWLEDGE}/pulls/{pull.number}/findings", "mallory"))[0] == (
+        await ask(f"{KNOWLEDGE}/pulls/{pull.number}/feedback", "mallory")
+    )[0]
+    assert (await ask(f"{KNOWLEDGE}/pulls/{pull.number}/findings"))[0] == 401
+    assert (await ask(f"{KNOWLEDGE}/pulls/999/findings", "carol"))[0] == 404
+
+
 # rows 244-245
 async def test_advice_is_counted_by_what_came_of_it_and_shown_by_author_to_who_may_see(journey, ask, judged):
     pull, _ = judged

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import ANY
 
 import aiohttp
 import pytest
 from sqlalchemy import select, update
 
-from bot.fakegithub.pull_actions import PullRequestOptions
+from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
 from bot.store.deliveries import load_parked
 from bot.store.repositories import TRANSFER_GRACE
 from bot.store.schema import DONE, PARKED, delivery_table, former_owner_table, metadata
@@ -93,6 +94,44 @@ async def test_an_open_pull_request_keeps_its_findings_without_the_reviewers_nam
     assert await traces(journey) == set()
 
 
+async def test_thread_api_and_export_agree_once_somebody_is_forgotten(journey, known):
+    where, unreviewed, standing = known
+    github = journey.github
+    other = github.open_pull_request(where, "rio-agent[bot]", PullRequestOptions(files={"a.md": "# A\n"}))
+    line = [InlineDraft("a.md", "[date_errors] the date is wrong", 1)]
+    review = github.submit_review(other, "alice", REJECT, "<!-- ISSUES: scope_error -->", line)
+    await journey.wait_until_idle()
+    github.comment(other, WHO, "/feedback-dismiss scope_error reason: it is fine")
+    github.resolve_thread(review.comments[0], by=WHO)
+    await journey.wait_until_idle()
+    paths = [
+        f"/pulls/{pull.number}/{kind}" for pull in (standing, other) for kind in ("findings", "feedback")
+    ]
+    before = [await asked(journey, where, path) for path in paths]
+    assert all(WHO in repr(content) for content in (before[0], before[1], before[2]))
+    assert all(WHO in journey.comments(pull)[0] for pull in (standing, other))
+
+    journey.advance_clock()
+    github.comment(unreviewed, WHO, "/feedback-forget confirm")
+    await journey.wait_until_idle()
+
+    after = [await asked(journey, where, path) for path in paths]
+    assert [WHO in repr(content) for content in after] == [False] * 4
+    assert [
+        [(finding["id"], finding["status"], finding["words"]) for finding in content["findings"]]
+        for content in (after[0], after[2])
+    ] == [
+        [(finding["id"], finding["status"], finding["words"]) for finding in content["findings"]]
+        for content in (before[0], before[2])
+    ]
+    assert not any(WHO in comment for pull in (standing, other) for comment in journey.comments(pull))
+    (marker,) = journey.markers(standing)
+    assert marker["issues"] == ["date_errors"]
+    exported_after = await exported(journey, where, WHO, WHO)
+    assert {name for name, value in exported_after.items() if value} == {"login", "id", "repository"}
+    assert await traces(journey) == set()
+
+
 async def test_a_forgotten_reviewer_still_lifts_their_own_rejection(journey, known):
     _, unreviewed, standing = known
     journey.github.comment(unreviewed, WHO, "/feedback-forget confirm")
@@ -163,9 +202,14 @@ async def test_a_day_after_an_uninstall_nothing_names_the_person_or_has_their_wo
 
 async def exported(journey, where, login, reader):
     """What is exported about somebody to the reader, who asks over HTTP."""
+    return await asked(journey, where, f"/authors/{login}/export?per_page=100", reader)
+
+
+async def asked(journey, where, path, reader="alice"):
+    """What the API answers to the reader."""
     host, port = journey.bot.address
     token = journey.github.tokens.for_user(journey.github.account(reader)).token
-    address = f"http://{host}:{port}/api/v1/repos/{where.full_name}/authors/{login}/export?per_page=100"
+    address = f"http://{host}:{port}/api/v1/repos/{where.full_name}{path}"
     async with (
         aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as session,
         session.get(address) as response,
@@ -179,6 +223,9 @@ async def test_an_export_has_titles_unreviewed_pull_requests_and_deliveries(jour
     assert tuple(each["title"] for each in content["pull_requests"]) == TITLES
     assert all(said in repr(content) for said in SAID)
     assert all(WHO in repr(each["body"]) for each in content["deliveries"])
+    assert content["commands"] == [
+        {"command": "appeal", "arguments": {"tag": "date_errors", "reason": SAID[0]}, "at": ANY}
+    ]
     opened = [each["body"] for each in content["deliveries"] if each["event"] == "pull_request"]
     assert {body["pull_request"]["title"] for body in opened} >= set(TITLES)
     journey.github.comment(unreviewed, WHO, "/feedback-forget confirm")

@@ -68,7 +68,7 @@ async def test_a_missing_file_is_named_with_the_nearest(journey, pull):
     body = await rejected(journey, pull, "[near_duplicate] repeats src/auht.py in the second half")
     source = f"(Source: tree @ {pull.head_sha[:7]})"
     assert (
-        f"  - Not confirmed: that file is not in the repository {source}. Nearest name: `src/auth.py`" in body
+        f"  - Not verified: that file is not in the repository {source}. Nearest name: `src/auth.py`" in body
     )
 
 
@@ -93,7 +93,7 @@ async def test_a_line_that_moved_is_found_again_when_another_validator_judges(jo
 
 async def test_a_value_is_compared_with_the_file(journey, pull):
     body = await rejected(journey, pull, "[scope_error] `timeout` is 60 in config/app.yml.")
-    assert "  - Not confirmed: the value is `30` (Source: `config/app.yml` @ " in body
+    assert "  - Not verified: the value is `30` (Source: `config/app.yml` @ " in body
 
 
 async def test_a_failed_check_confirms_and_its_words_are_its_annotations(journey, pull):
@@ -208,7 +208,7 @@ async def test_what_a_document_claims_is_looked_up_too(journey, pull):
     body = await rejected(journey, pull, DOCUMENT)
     (item,) = items(body)
     assert item["grounding"]["outcome"] == "contradicted"
-    assert "  - Not confirmed: the value is `30` (Source: `config/app.yml` @ " in body
+    assert "  - Not verified: the value is `30` (Source: `config/app.yml` @ " in body
 
 
 CRASH = """[scope_error] It crashes with an exception:

@@ -64,22 +64,27 @@ async def test_broken_gates_are_counted_and_named_only_with_the_token(metrics, h
 
 
 # row 53
-async def test_followed_feedback_is_counted_and_people_are_named_only_with_the_token(metrics, harness, pull):
+async def test_findings_are_counted_by_status_and_people_named_only_with_the_token(metrics, harness, pull):
     harness.advance_clock()
     harness.github.push(pull, {"claims/first.md": "# Second\n"})
     harness.advance_clock()
     harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: scope_error -->")
     await harness.wait_until_idle()
     anybody, operator = await metrics(), await metrics(TOKEN)
-    item = (("followed", "yes"), ("place", "no"), ("tag", "date_errors"))
-    said = (("followed", "yes"), ("repository", "acme/knowledge"), ("reviewer", "alice"))
-    done = (("author", "rio-agent[bot]"), ("followed", "yes"), ("repository", "acme/knowledge"))
-    assert (anybody["whetstone_feedback_items", item], operator["whetstone_feedback_items", item]) == (1, 1)
-    assert operator["whetstone_reviewer_feedback_items", said] == 1
+    fixed, new, withdrawn = (
+        (("location", "no"), ("status", status), ("tag", tag))
+        for tag, status in (("date_errors", "fixed"), ("scope_error", "new"), ("scope_error", "withdrawn"))
+    )
+    reviewer = (("repository", "acme/knowledge"), ("reviewer", "alice"), ("status", "fixed"))
+    author = (("author", "rio-agent[bot]"), ("repository", "acme/knowledge"), ("status", "fixed"))
+    assert [seen["whetstone_findings", fixed] for seen in (anybody, operator)] == [1, 1]
+    assert anybody["whetstone_findings", new] == 1
+    assert ("whetstone_findings", withdrawn) not in anybody
+    assert operator["whetstone_reviewer_findings", reviewer] == 1
     assert 0 <= anybody["whetstone_feedback_improvement_rate", ()] <= 1
     assert 0 < anybody["whetstone_feedback_clarity_score", ()] <= 1
-    assert operator["whetstone_author_feedback_items", done] == 1
-    assert not any(name.endswith(("author_feedback_items", "reviewer_feedback_items")) for name, _ in anybody)
+    assert operator["whetstone_author_findings", author] == 1
+    assert not any(name.endswith(("author_findings", "reviewer_findings")) for name, _ in anybody)
 
 
 async def test_verdicts_that_do_not_count_and_unknown_tags_are_counted(metrics, harness, pull):
@@ -129,10 +134,10 @@ async def test_a_repositorys_own_tags_are_for_the_operator_alone(metrics, harnes
     def rejected(seen, tag):
         return seen.get(("whetstone_rejections", (("tag", tag),)))
 
-    def followed(seen, tag):
-        return seen.get(("whetstone_feedback_items", (("followed", "yes"), ("place", "no"), ("tag", tag))))
+    def fixed(seen, tag):
+        return seen.get(("whetstone_findings", (("location", "no"), ("status", "fixed"), ("tag", tag))))
 
     assert [rejected(anybody, tag) for tag in ("date_errors", "scope_error", "other")] == [1, 1, 2]
     assert (rejected(operator, "project_nightingale"), rejected(operator, "other")) == (1, None)
-    assert (followed(anybody, "other"), followed(operator, "project_nightingale")) == (2, 1)
+    assert (fixed(anybody, "other"), fixed(operator, "project_nightingale")) == (2, 1)
     assert [each for each in ("nightingale", "configured") if each in repr(anybody)] == []

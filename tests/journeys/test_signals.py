@@ -152,7 +152,7 @@ async def test_a_place_that_a_command_names_is_looked_up(journey, pull):
     journey.github.comment(pull, "alice", "/feedback-reject date_errors nowhere.md:3 reason: month 13")
     await journey.wait_until_idle()
     (body,) = [each for each in journey.comments(pull) if "<!-- REJECTION" in each]
-    assert "  - Not confirmed: that file is not in the repository (Source: tree @ " in body
+    assert "  - Not verified: that file is not in the repository (Source: tree @ " in body
     assert "Focusing specifically on" not in body
 
 
@@ -164,7 +164,7 @@ async def test_the_command_rejects_beside_what_its_giver_said_before(journey, pu
     await journey.wait_until_idle()
     assert issues(journey, pull) == [["scope_error", "date_errors"]]
     (body,) = [each for each in journey.comments(pull) if "<!-- REJECTION" in each]
-    assert f"{PAGE}#L1) — `month 13` (Source: contents @ " in body
+    assert f"{PAGE}#L1) `month 13` (Source: contents @ " in body
     journey.advance_clock()
     journey.github.submit_review(pull, "alice", APPROVE)
     await journey.wait_until_idle()

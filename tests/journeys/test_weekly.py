@@ -68,7 +68,7 @@ async def test_monday_tells_the_week_that_ended_once(harness, knowledge):
     marker = parse_marker("WEEKLY-SUMMARY", issue.body)
     assert [label.name for label in issue.labels] == ["feedback-summary"]
     assert (marker["week"], marker["total_prs"], marker["rejected_prs"]) == ("2026-W46", 3, 2)
-    assert comment.body.splitlines()[2].startswith("**Week 46**: 3 pull requests judged, 2 rejected")
+    assert comment.body.splitlines()[2].startswith("**Week 46**: 3 pull requests reviewed, 2 rejected")
     assert live_references(issue.body) + live_references(comment.body) == []
 
 

@@ -143,3 +143,14 @@ def test_an_item_that_says_nothing_is_left_out():
 )
 def test_no_document_at_all_raises(value):
     assert all(isinstance(item, Item) for item in parse_document_items(value))
+
+
+def test_an_unknown_severity_is_told_and_blocks_and_case_does_not_matter():
+    body = (
+        '```json\n{"feedback_items": [{"issue": "The lock leaks", "severity": "urgent"},'
+        ' {"issue": "The name is long", "severity": "Minor"}]}\n```'
+    )
+    leaks, name = parse_documents_in(body)
+    assert (leaks.severity, leaks.blocks) == (None, True)
+    assert leaks.evidence == 'severity "urgent" is unknown; use one of critical, major, minor, suggestion'
+    assert (name.severity, name.blocks, name.evidence) == ("minor", None, None)

@@ -158,3 +158,26 @@ async def fails(write) -> bool:
     except StoreUnavailable:
         return True
     return False
+
+
+NORMAL, FULL = 1, 2
+"""How SQLite names what it writes to the disk before a commit returns: nothing, or everything."""
+
+
+def synchronous(transaction):
+    return transaction.connection.exec_driver_sql("PRAGMA synchronous").scalar()
+
+
+@pytest.mark.parametrize(("durable", "expected"), [(True, FULL), (False, NORMAL)])
+async def test_only_what_may_be_undone_by_a_power_cut_does_not_wait_for_the_disk(
+    sqlite_url, durable, expected
+):
+    async with open_store(sqlite_url, worker=False) as store:
+        assert await store.database.write(synchronous, durable=not durable) != expected
+        assert await store.database.write(synchronous, durable=durable) == expected
+
+
+async def test_what_shares_a_commit_with_something_durable_is_durable(sqlite_url):
+    async with open_store(sqlite_url, worker=False) as store:
+        writes = [store.database.write(synchronous, durable=number == 5) for number in range(10)]
+        assert (await asyncio.gather(*writes))[5] == FULL

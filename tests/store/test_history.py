@@ -14,7 +14,6 @@ from bot.history.model import StoredCounts, build_history_record, week_containin
 from bot.history.outcomes import latest_fixes
 from bot.history.patterns import HistoryQuery, build_history, history_needed_since
 from bot.history.store import find_author, load_author, load_documents, load_records
-from bot.iterations.model import apply_dismissals, overturned_tags
 from bot.pull_request.effects import ForgetPerson, StoreDocument
 from bot.pull_request.model import (
     FollowUp,
@@ -82,10 +81,6 @@ def generated(number, chance, where=HERE):
     )
 
 
-def remembered(known):
-    return build_history_record(apply_dismissals(known), overturned_tags(known))
-
-
 async def kept(store, *pulls, store_commands=()):
     """Each of them through a turn of its own."""
     for known in pulls:
@@ -110,7 +105,7 @@ async def test_histories_and_weeks_equal_those_of_all_records(store, seed):
     pulls = [generated(number, chance) for number in range(1, 17)]
     others = [generated(number, chance, where) for number in (1, 2, 3) for where in (THERE, ELSEWHERE)]
     await kept(store, *pulls, *others)
-    everything = [record for record in map(remembered, pulls) if counts(record)]
+    everything = [record for record in map(build_history_record, pulls) if counts(record)]
     for author in AUTHORS:
         mine = [record for record in everything if record.author == author]
         for hours in (None, 24 * 7, 24 * 60):
@@ -298,7 +293,13 @@ async def test_a_dismissal_is_logged_and_overturns(store):
         await kept(store, replace(known, verdicts=(said,), rulings=(ruling,)))
     (found,) = await store.read(load_records, HERE.id, START - timedelta(days=900))
     exported = await store.read(export_person, HERE.id, 2)
-    assert [(one.tag, one.at) for one in found.overturned] == [("date_errors", ruling.at)]
+    (finding,) = found.findings
+    assert (finding.tag, finding.status.value, finding.changes[-1].at) == (
+        "date_errors",
+        "dismissed",
+        ruling.at,
+    )
+    assert found.rejecting_at(ruling.at) == ()
     assert [one["reason"] for one in exported["rulings"]] == ["it is right"]
 
 

@@ -10,6 +10,7 @@ from datetime import timedelta
 import pytest
 
 from bot.gates.rule_book import StoredConfig
+from bot.history.model import TimeWindow
 from bot.history.store import count_broken_gates, load_records
 from bot.pull_request.effects import (
     AddRepository,
@@ -31,6 +32,7 @@ from tests.clock import Clock
 from tests.store.store_builders import make_delivery, make_show_comment, make_turn_result
 
 LONG_AGO = START - timedelta(days=900)
+EVER = TimeWindow(LONG_AGO, START + timedelta(days=900))
 ACME = Repository(77, "acme", "knowledge", 5)
 OTHER = Repository(77, "other", "knowledge", 6)
 SHORT = replace(OTHER, default_branch="")
@@ -149,7 +151,7 @@ async def test_what_nobody_claims_is_out_of_sight_at_once_and_deleted_a_day_late
     )
     seen = {(await timed_store.read(find_repository, 78)).id}
     seen |= {where.id for where in await timed_store.read(find_active_repositories, LONG_AGO)}
-    seen |= {name for name, *_ in await timed_store.read(count_broken_gates, LONG_AGO)}
+    seen |= {name for name, *_ in await timed_store.read(count_broken_gates, EVER)}
     assert (hidden, seen) == ((None, None), {78, "other/knowledge"})
     await later(timed_store, clock, TRANSFER_GRACE - 1)
     assert await numbers(timed_store) == [1]

@@ -10,7 +10,7 @@ import pytest
 from bot.history.outcomes import TagFix
 from bot.history.store import find_author, load_author, load_records
 from bot.pull_request.effects import RemoveRepository
-from bot.pull_request.model import Item, Stance, Validator, Verdict
+from bot.pull_request.model import Item, Revision, Stance, Validator, Verdict
 from bot.turn.store import apply_turn
 from bot.values import Account, Repository
 from tests.builders import START, make_pull_request
@@ -31,7 +31,13 @@ def judged(where, hours=0):
     rejects = Verdict("review:1", alice, Stance.REJECTS, START, "abc", (Item("date_errors"),))
     approves = Verdict("review:2", alice, Stance.APPROVES, START + timedelta(hours=hours), "def")
     return make_pull_request(
-        repository=where, number=1, author=RIO, verdicts=(rejects, approves), created_at=START
+        repository=where,
+        number=1,
+        author=RIO,
+        head="def",
+        verdicts=(rejects, approves),
+        revisions=(Revision("abc", START), Revision("def", approves.at)),
+        created_at=START,
     )
 
 

@@ -1,13 +1,26 @@
 """Which iteration was the best, and how does the comment say so?"""
 
-from dataclasses import replace
-
+<<<<<<< HEAD
 import pytest
+=======
+from dataclasses import replace
+>>>>>>> ledger
 
 from bot.history.model import build_history_record
 from bot.markdown.escape import parse_marker
+from bot.pull_request.events import PullRequestEvent
+from bot.pull_request.record import record_event
 from bot.turn.decide import assess, conclude, merge_facts
-from tests.builders import HEADS, RULES, SITE, at_minute, make_decision_time, make_facts, make_pull_request
+from tests.builders import (
+    HEADS,
+    RULES,
+    SITE,
+    at_minute,
+    make_decision_time,
+    make_facts,
+    make_pull_request,
+    make_snapshot,
+)
 from tests.turn.turn_builders import (
     decide,
     decide_and_post,
@@ -29,7 +42,12 @@ def test_equal_iterations_keep_the_earlier_one():  # row 66 # row 69
         .body
     )
     assert parse_marker("REJECTION", body)["best"] == {"iteration": 1, "head": HEADS[0]}
-    assert "<summary>Quality 0.83 → 0.83: as good as iteration 1, none was better</summary>" in body
+<<<<<<< HEAD
+    assert "| **0.69** | 1 blocking | correctness 0.60 |\n| 2 " in body
+    assert "git fetch" not in body
+=======
+    assert "<summary>Progress: 1 → 1 blocking</summary>" in body
+>>>>>>> ledger
 
 
 def test_a_force_push_back_to_the_best_makes_it_the_present_one():
@@ -38,7 +56,8 @@ def test_a_force_push_back_to_the_best_makes_it_the_present_one():
         make_revision_review(1, "date_errors"),
         make_revision_review(2, "date_errors", "title_overclaims"),
     )
-    back = replace(known, head=HEADS[0])
+    pushed_back = PullRequestEvent("synchronize", make_snapshot(head=HEADS[0], updated_at=at_minute(40)))
+    back = record_event(known, pushed_back, at_minute(40))
     again = make_revision_review(1, "date_errors", id=50, submitted_at=at_minute(50))
     reviews = (
         make_revision_review(1, "date_errors"),
@@ -46,48 +65,39 @@ def test_a_force_push_back_to_the_best_makes_it_the_present_one():
         again,
     )
     body = decide(back, make_facts(*reviews)).effects[0].body
+<<<<<<< HEAD
+    marker = parse_marker("REJECTION", body)
+    assert (marker["iteration"], marker["best"]["iteration"], marker["head"]) == (1, 1, HEADS[0])
+    assert marker["blocking"] == ["date_errors"]
+=======
     assert parse_marker("REJECTION", body)["iteration"] == 1
-    assert "<summary>Quality 0.83 → 0.67: iteration 1, the present one, is the best</summary>" in body
+    assert "<summary>Progress: " in body
+>>>>>>> ledger
 
 
-def test_a_rebase_without_change_offers_no_way_back():
-    same = (make_page_diff("one"),)
-    heads = (make_revision(1, files=same, base="m1"), make_revision(2, files=same, base="m2"))
+@pytest.mark.parametrize(("lines", "offered"), [(("one",), False), (("another",), True)])
+def test_an_earlier_iteration_is_worth_restoring_only_if_its_files_differ(lines, offered):
+    heads = (
+        make_revision(1, files=(make_page_diff("one"),), base="m1"),
+        make_revision(2, files=(make_page_diff(*lines),), base="m2"),
+    )
     read = make_facts(
-        make_revision_review(1, "date_errors"), make_revision_review(2, "date_errors", "title_overclaims")
+        make_revision_review(1, "date_errors"),
+        make_revision_review(2, "date_errors", "title_overclaims"),
     )
     body = decide(make_revised_pull_request(*heads), read).effects[0].body
-    assert "iteration 1 scored higher with the same files</summary>" in body
-    assert "Shorter" not in body
+<<<<<<< HEAD
+    assert (f"git fetch origin {HEADS[0]}" in body) is offered
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "words"),
-    [
-        (("title_overclaims",), ("date_errors", "title_overclaims"), "only the second of them was open"),
-        (("near_duplicate",), ("date_errors", "title_overclaims"), "none of them was open"),
-        (("near_duplicate",), ("date_errors",), "it was not open"),
-        (("scope_error",), ("date_errors", "title_overclaims"), "only 1 blocking issue was open"),
-        (
-            ("date_errors", "scope_error"),
-            ("date_errors", "scope_error", "title_overclaims", "factual_discrepancy"),
-            "only 2 of them were open",
-        ),
-    ],
-)
-def test_the_next_line_names_the_shorter_way(first, second, words):
-    body = (
-        decide(
-            make_revised_pull_request(make_revision(1), make_revision(2)),
-            make_facts(make_revision_review(1, *first), make_revision_review(2, *second)),
-        )
-        .effects[0]
-        .body
-    )
-    assert f" Shorter: go back to iteration 1 (below), where {words}." in body
+def test_an_open_gate_says_in_how_many_pull_requests_it_recurs():
+=======
+    assert "<summary>Progress: 1 → 2 blocking</summary>" in body
+    assert "git restore" not in body
 
 
-def test_an_open_gate_tells_since_when_and_how_often_elsewhere():
+def test_an_open_gate_says_how_often_it_was_broken_elsewhere():
+>>>>>>> ledger
     elsewhere = tuple(
         build_history_record(
             make_pull_request(
@@ -114,4 +124,4 @@ def test_an_open_gate_tells_since_when_and_how_often_elsewhere():
         recent_records=elsewhere,
     )
     body = decision.effects[0].body
-    assert "  - Again: open since iteration 1; in 3 of the last 3 pull requests, last in [61](" in body
+    assert "  - Recurring: in 3 of the last 3 pull requests, most recently [61](" in body

@@ -3,7 +3,8 @@ from dataclasses import replace
 import pytest
 
 from bot.feedback.marker import FEEDBACK_MARKER
-from bot.gates.config import CommentPolicy, CommentRules
+from bot.findings.ledger import build_ledger
+from bot.gates.config import CommentPolicy, CommentRules, RepostPolicy
 from bot.markdown.escape import parse_marker
 from bot.pull_request.effects import Announce, CancelWrite, ShowComment
 from bot.pull_request.events import PullRequestEvent, ReviewState
@@ -64,6 +65,9 @@ def test_a_rejection_with_a_tag_is_answered_with_the_marker():
         "iteration": 1,
         "max_iterations": 5,
         "best": {"iteration": 1, "head": HEADS[0]},
+        "open": {"blocking": 1, "warnings": 0},
+        "turn": "author",
+        "pending": [],
     }
 
 
@@ -78,9 +82,15 @@ def test_only_where_we_missed_the_opening_a_comment_of_ours_is_looked_for_first(
     assert (first.adopts, later.adopts) == (adopts, False)
 
 
-def test_a_rejection_without_a_tag_is_recorded_and_not_answered():
-    decision = decide(make_pull_request(), make_facts(make_review(3, "This is not what we want.")))
+def test_a_persons_pull_request_rejected_without_a_tag_is_recorded_and_not_answered():
+    read = make_facts(make_review(3, "This is not what we want."))
+    decision = decide(make_pull_request(author=BOB), read)
     assert (decision.effects, len(decision.pull_request.verdicts)) == (NOTHING, 1)
+
+
+def test_an_agents_pull_request_rejected_without_a_tag_is_answered():
+    data = marker(make_pull_request(), make_facts(make_review(3, "This is not what we want.")))
+    assert (data["issues"], data["open"]) == ([], {"blocking": 1, "warnings": 0})
 
 
 @pytest.mark.parametrize("role", [None, "read", "triage", "none", "something custom"])
@@ -124,9 +134,44 @@ def test_equal_or_better_is_edited_in_place():
     assert (effect.anew, effect.issues) == (False, ("date_errors",))
 
 
-def test_a_new_blocking_tag_is_posted_anew():
+def after_push(known, minute: int):
+    """The pull request after a push of the second head."""
+    pushed = PullRequestEvent("synchronize", make_snapshot(head=HEADS[1], updated_at=at_minute(minute)))
+    return record_event(known, pushed, at_minute(minute))
+
+
+BOTH = "<!-- ISSUES: date_errors, scope_error -->"
+
+
+@pytest.mark.parametrize(
+    ("policy", "author", "reposted"),
+    [
+        (RepostPolicy.AGENTS, RIO, True),
+        (RepostPolicy.AGENTS, BOB, False),
+        (RepostPolicy.ALWAYS, BOB, True),
+        (RepostPolicy.NEVER, RIO, False),
+    ],
+)
+def test_a_new_blocking_tag_at_a_later_head_is_reposted_for_an_agent(policy, author, reposted):
+    rules = replace(RULES, comment=replace(RULES.comment, repost=policy))
+    first = make_review(3, BAD_DATE)
+    known = after_push(after(make_pull_request(author=author), make_facts(first)), 4)
+    known = replace(known, author=author)
+    assert shown(known, make_facts(first, make_review(5, BOTH, head=HEADS[1])), rules).anew is reposted
+
+
+def test_a_new_blocking_tag_at_the_same_head_is_edited_in_place():
     known = after(make_pull_request(), make_facts(make_review(3, BAD_DATE)))
-    assert shown(known, make_facts(make_review(4, "<!-- ISSUES: date_errors, scope_error -->"))).anew
+    assert not shown(known, make_facts(make_review(3, BAD_DATE), make_review(4, BOTH))).anew
+
+
+def test_a_comment_is_reposted_at_most_once_a_head():
+    first, second = make_review(3, BAD_DATE), make_review(5, BOTH, head=HEADS[1])
+    known = after_push(after(make_pull_request(), make_facts(first)), 4)
+    known = after(known, make_facts(first, second))
+    third = make_review(6, "<!-- ISSUES: title_overclaims -->", head=HEADS[1])
+    effect = shown(known, make_facts(first, second, third))
+    assert (effect.anew, len(effect.blocking)) == (False, 3)
 
 
 def test_a_new_warning_is_edited_in_place():
@@ -155,7 +200,7 @@ def test_it_is_resolved_when_the_last_rejecting_reviewer_approves():
     )
     data = parse_marker(FEEDBACK_MARKER, effect.body)
     assert effect.body.splitlines()[2] == (
-        "**Resolved** — all 2 issues are gone at "
+        "**Resolved** — 2 fixed, at "
         f"[`2222222`](https://github.com/acme/knowledge/commit/{HEADS[1]}), iteration 2"
     )
     assert (data["issues"], data["blocking"], data["verdict"]) == ([], [], "accept")
@@ -164,18 +209,18 @@ def test_it_is_resolved_when_the_last_rejecting_reviewer_approves():
 @pytest.mark.parametrize(
     ("before", "gone"),
     [
-        ((make_review(3, TWO), make_review(4, BAD_DATE, author=BOB)), "the issue is gone"),
-        ((make_review(3, "No."), make_review(4, "No.", author=BOB)), "no verdict rejects it any more"),
+        ((make_review(3, TWO), make_review(4, BAD_DATE, author=BOB)), "3 withdrawn,"),
+        ((make_review(3, "No."), make_review(4, "No.", author=BOB)), "nothing rejects it any more,"),
         (
             (
                 make_review(3, TWO),
                 make_review(4, author=BOB, documents=(Item(None, "It leaks", severity="major"),)),
             ),
-            "the issue is gone",
+            "3 withdrawn,",
         ),
     ],
 )
-def test_a_resolution_counts_what_was_open_last(before, gone):
+def test_a_resolution_counts_what_was_closed_since_the_last_rejection(before, gone):
     always = replace(RULES, comment=CommentRules(when=CommentPolicy.ALWAYS))
     first, second = before
     dismissed = replace(first, state=ReviewState.DISMISSED)
@@ -216,7 +261,7 @@ def test_somebody_elses_approval_lifts_nothing():
     effect = shown(known, make_facts(make_review(3, BAD_DATE), make_review(4, state=APPROVED, author=BOB)))
     assert effect.blocking == ("date_errors",)
     assert "**Rejected** — 1 blocking issue" in effect.body
-    assert "judged by `alice`; `bob` approves." in effect.body
+    assert "reviewed by `alice`; `bob` approves." in effect.body
 
 
 def test_a_dismissed_review_is_gone_and_an_older_one_does_not_come_back():
@@ -240,12 +285,12 @@ def test_a_comment_review_without_a_verdict_line_is_only_talk():
     assert decide(make_pull_request(), make_facts(said)).effects == NOTHING
 
 
-def test_warnings_alone_say_who_requests_changes():
+def test_a_rejection_with_warnings_alone_says_whom_to_ask_for_a_review():
     body = shown(make_pull_request(), make_facts(make_review(3, "<!-- ISSUES: near_duplicate -->"))).body
-    assert body.split("\n\n")[1:3] == [
-        "**Warnings** — 1 non-blocking issue",
-        "`alice` requests changes without naming a blocking gate.",
-    ]
+    heading, following = body.split("\n\n")[1:3]
+    assert heading == "**Rejected** — no blocking issue, 1 warning"
+    assert following.startswith("**Next** (author): ")
+    assert "review from `alice`" in following
 
 
 def test_a_deleted_comment_stays_deleted_until_the_next_verdict():
@@ -255,7 +300,7 @@ def test_a_deleted_comment_stays_deleted_until_the_next_verdict():
     again = shown(
         known, make_facts(make_review(3, BAD_DATE), make_review(11, "<!-- ISSUES: scope_error -->"))
     )
-    assert (again.issues, again.anew) == (("scope_error",), False)
+    assert (again.issues, again.anew) == (("date_errors", "scope_error"), False)
 
 
 def test_a_closed_pull_request_gets_no_first_comment():
@@ -281,7 +326,7 @@ def test_places_are_linked_at_the_judged_head():
     ).body
     assert (
         f"  - Where: [`claims/futarchy.md:5`](https://github.com/acme/knowledge/blob/{HEADS[0]}/claims/futarchy.md#L5)"
-        " — `month 13 is out of range` (Source: inline comment by `alice` @ 1111111)"
+        " `month 13 is out of range` (Source: review by `alice` @ 1111111)"
     ) in body.splitlines()
 
 
@@ -300,7 +345,8 @@ def test_the_third_time_in_a_row_a_person_decides():
     effect, told = decide(known, make_facts(*said)).effects
     assert isinstance(told, Announce)
     assert parse_marker(FEEDBACK_MARKER, effect.body)["verdict"] == "escalate"
-    assert "**Next**: stop, a person decides: `date_errors` keeps coming back." in effect.body
+    assert parse_marker(FEEDBACK_MARKER, effect.body)["turn"] == "maintainer"
+    assert "**Next** (maintainer): needs a human decision: `date_errors` keeps coming back." in effect.body
 
 
 def test_a_strangers_review_is_recorded_without_their_words():
@@ -327,33 +373,23 @@ def test_a_verdict_line_that_is_taken_out_again_no_longer_rejects():
 
 def test_each_thing_said_without_a_tag_is_an_issue_of_its_own():
     said = (
-        Item(
-            None, "tmp2 says nothing", aspect="correctness", severity="suggestion", place=Location("a.py", 3)
-        ),
-        Item(
-            None, "SQL can be injected", aspect="correctness", severity="critical", place=Location("a.py", 7)
-        ),
-        Item(
-            None, "the retry never ends", aspect="correctness", severity="major", place=Location("a.py", 30)
-        ),
-        Item(None, "the retry never ends", aspect="correctness", severity="major", place=Location("b.py", 3)),
+        Item(None, "tmp2 says nothing", severity="suggestion", place=Location("a.py", 3)),
+        Item(None, "SQL can be injected", severity="critical", place=Location("a.py", 7)),
+        Item(None, "the retry never ends", severity="major", place=Location("a.py", 30)),
+        Item(None, "the retry never ends", severity="major", place=Location("b.py", 3)),
     )
-    first = decide(make_pull_request(), make_facts(make_review(3, documents=said)))
-    (shown,) = [effect for effect in first.effects if isinstance(effect, ShowComment)]
-    assert "**Rejected** — 2 blocking issues, 1 warning" in shown.body
-    assert shown.body.index("`SQL can be injected`") < shown.body.index(
-        "[WARN] Correctness**: `tmp2 says nothing`"
-    )
-    known = replace(
-        apply_posted_comment(first),
-        head=HEADS[1],
-        revisions=(Revision(HEADS[0], at_minute(0)), Revision(HEADS[1], at_minute(10))),
-    )
+    first = make_review(3, documents=said)
+    decision = decide(make_pull_request(), make_facts(first))
+    (effect,) = decision.effects
+    assert "**Rejected** — 3 blocking issues, 1 warning" in effect.body
+    assert effect.body.index("`SQL can be injected`") < effect.body.index("`tmp2 says nothing`")
+    known = after_push(apply_posted_comment(decision), 10)
     moved = replace(said[1], place=Location("a.py", 9))
-    again = make_review(13, documents=(moved, said[2]), head=HEADS[1])
-    (shown,) = [
-        effect
-        for effect in decide(known, make_facts(make_review(3, documents=said), again)).effects
-        if isinstance(effect, ShowComment)
+    again = make_review(13, documents=(moved, said[3]), head=HEADS[1])
+    findings = build_ledger(decide(known, make_facts(first, again)).pull_request).findings
+    assert [(finding.id, finding.status.value, str(finding.item.place)) for finding in findings] == [
+        ("f1", "changed", "a.py:3"),
+        ("f2", "open", "a.py:9"),
+        ("f3", "changed", "a.py:30"),
+        ("f4", "open", "b.py:3"),
     ]
-    assert "1 fixed, 2 still open, 0 new" in shown.body

@@ -39,11 +39,11 @@ def test_an_escalation_is_told_once_in_a_comment_of_its_own():  # row 8 # row 56
         snapshot("""\
 <!-- ESCALATION: {"id": "7c1f0a52-6d3e-4b8e-9a41-2f5b8c7d9e10:escalation", "ts": "2026-11-15T11:30:00+00:00", "v": 1, "head": "3333333333333333333333333333333333333333", "iteration": 3, "max_iterations": 5} -->
 
-**Stop, a person decides** — `date_errors` keeps coming back, and 1 blocking issue is open at `3333333`: `date_errors`.
+**Stop: needs a human decision** — `date_errors` keeps coming back, and 1 blocking issue is open at `3333333`: `date_errors`.
 
 If you are an agent: push nothing more until a person with `write` access has answered here, or the feedback comment says **Resolved**.
 
-If you are that person: approve it, close it, or say what to change. Iteration 1 scored highest: `/feedback-select best reason: …` selects it.
+If you are that person: approve it, close it, or say what to change.
 """),
     )
     again = decide(third_time().pull_request, Facts(ME), identity="another")
@@ -58,7 +58,14 @@ def test_the_budget_used_up_escalates_too():  # row 9
         make_facts(make_revision_review(1, "date_errors"), make_revision_review(2, "scope_error")),
         rules,
     )
-    assert "all 2 iterations are used up, and 1 blocking issue is open" in announcements_of(decision)[0].body
+<<<<<<< HEAD
+    assert "the budget of 2 iterations is used up, and 1 blocking issue is open" in announcements_of(decision)[0].body
+=======
+    assert (
+        "the budget of 2 iterations is used up, and 1 blocking issue is open"
+        in announcements_of(decision)[0].body
+    )
+>>>>>>> ledger
 
 
 def test_a_team_is_mentioned_only_where_the_config_names_one():

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from bot.history.rates import follow_rates, followed_item_urls
+from bot.history.rates import follow_rates
 from bot.pull_request.events import ReviewThreadEvent
 from bot.pull_request.facts import Facts
 from bot.pull_request.model import FollowUp, GroupBy
 from bot.pull_request.record import record_event
-from tests.builders import ME, at_minute, make_facts, make_inline_comment, make_snapshot
+from tests.builders import ALICE, ME, RIO, at_minute, make_facts, make_inline_comment, make_snapshot
 from tests.turn.turn_builders import (
     decide,
     make_page_diff,
@@ -21,16 +21,14 @@ LINES = ("type: claim", "domain: markets", "source: x", "one more", "created: 20
 
 
 def two_iterations(*lines, base="m1"):
-    """An item at line 5 of the page in iteration 1, and what the page has in iteration 2."""
+    """An inline finding at line 5 of the page in iteration 1, not repeated in iteration 2 with these lines."""
     heads = (
         make_revision(1, files=(make_page_diff(*LINES),), base="m1"),
         make_revision(2, files=(make_page_diff(*lines),), base=base),
     )
     comment = make_inline_comment(71, 11, "[date_errors] month 13 is out of range")
     read = replace(
-        make_facts(
-            make_revision_review(1, "scope_error"), make_revision_review(2, "scope_error", "date_errors")
-        ),
+        make_facts(make_revision_review(1, "scope_error"), make_revision_review(2, "scope_error")),
         inline_comments=(comment,),
     )
     return decide(make_revised_pull_request(*heads), read).pull_request
@@ -43,12 +41,6 @@ def followed(known) -> dict:
 def test_an_item_whose_lines_changed_was_followed():  # row 21
     mended = two_iterations(*LINES[:4], "created: 2026-11-15")
     assert followed(mended) == {"scope_error": False, "date_errors": True}
-
-
-def test_the_week_is_told_which_placed_items_were_followed():  # row 35
-    mended = two_iterations(*LINES[:4], "created: 2026-11-15")
-    assert followed_item_urls(mended) == (make_inline_comment(71, 11, "").url,)
-    assert followed_item_urls(two_iterations("first", *LINES)) == ()
 
 
 def test_an_item_whose_lines_only_moved_was_not():
@@ -64,8 +56,8 @@ def test_an_item_is_followed_over_a_rebase_too():
 def test_improvement_and_clarity_are_kept_with_the_iteration():  # row 22 # row 23 # row 24
     known = make_three_iterations("date_errors")
     assert [each.tracking for each in known.tracked] == [
-        FollowUp(followed=True, delta=0.1916, clarity=0.6),
-        FollowUp(followed=True, delta=-0.125, clarity=0.6),
+        FollowUp(followed=True, delta=0.2683, clarity=0.6),
+        FollowUp(followed=True, delta=-0.2683, clarity=0.6),
     ]
 
 
@@ -87,14 +79,20 @@ def test_the_rates_tell_what_has_a_place_from_what_has_none():  # row 53 # row 5
     assert {outcome.at for outcome in outcomes} == {at_minute(21)}
 
 
-def thread(action: str) -> ReviewThreadEvent:
-    return ReviewThreadEvent(action, make_snapshot(), (make_inline_comment(71, 11, "").url,))
+def after_thread(known, action: str, by, minute: int):
+    url = make_inline_comment(71, 11, "").url
+    event = ReviewThreadEvent(action, make_snapshot(), (url,), 71, by, at_minute(minute))
+    return decide(record_event(known, event, at_minute(minute)), Facts(ME)).pull_request
 
 
-def test_an_item_whose_thread_was_resolved_was_followed():
+def test_a_finding_whose_thread_its_reviewer_resolved_was_followed():
     known = two_iterations(*LINES)
-    resolved = record_event(known, thread("resolved"), at_minute(60))
-    again = decide(resolved, Facts(ME)).pull_request
-    assert (followed(known)["date_errors"], followed(again)["date_errors"]) == (False, True)
-    reopened = record_event(again, thread("unresolved"), at_minute(61))
-    assert followed(decide(reopened, Facts(ME)).pull_request)["date_errors"] is False
+    resolved = after_thread(known, "resolved", ALICE, 60)
+    assert (followed(known)["date_errors"], followed(resolved)["date_errors"]) == (False, True)
+    reopened = after_thread(resolved, "unresolved", ALICE, 61)
+    assert followed(reopened)["date_errors"] is False
+
+
+def test_a_finding_whose_thread_only_the_author_resolved_is_pending():
+    resolved = after_thread(two_iterations(*LINES), "resolved", RIO, 60)
+    assert "date_errors" not in followed(resolved)

@@ -6,6 +6,7 @@ import pytest
 
 from bot.feedback.build import build_feedback
 from bot.feedback.document import summarize_feedback
+from bot.markdown.escape import parse_marker
 from bot.pull_request.effects import ShowComment
 from bot.pull_request.facts import Facts
 from bot.pull_request.record import record_event
@@ -44,7 +45,16 @@ def test_another_score_alone_is_no_new_feedback():
     )
     late = record_event(known, make_check_event("build", "failure", 2), at_minute(51))
     assert identity(decide(late, Facts(ME), identity="another")) == FEEDBACK_ID
-    assert identity(decide(close_pull_request(known), Facts(ME), identity="another")) == FEEDBACK_ID
+
+
+def test_closing_what_is_rejected_is_another_verdict_but_no_new_feedback():
+    known = decide_and_post(
+        make_revised_pull_request(make_revision(1)), make_revision_review(1, "date_errors")
+    )
+    closed = decide(close_pull_request(known), Facts(ME), identity="another")
+    (effect,) = closed.effects
+    marker = parse_marker("REJECTION", effect.body)
+    assert (marker["id"], marker["verdict"]) == (FEEDBACK_ID, "reject")
 
 
 def test_another_verdict_is_new_feedback():

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from bot.gates.packs import load_packs, rules_directory
-from bot.gates.rule_book import CONFIG_FILE, StoredConfig
+from bot.gates.rule_book import CONFIG_FILE, MISNAMED_CONFIG_FILE, StoredConfig
 from bot.github.errors import Forbidden, GitHubUnavailable, RateLimited, ValidationFailed
 from bot.turn.rule_book import LiveRuleBook
 from bot.values import Conclusion, Repository
@@ -26,8 +26,11 @@ class Files:
         self.files = files
         self.asked: list[str] = []
         self.is_covered = True
+        self.misnamed: bytes | None = None
 
     async def file(self, repository, path, ref=None):
+        if path == MISNAMED_CONFIG_FILE:
+            return self.misnamed
         assert path == CONFIG_FILE
         self.asked.append(repository.full_name)
         found = self.files.get(ref or repository.full_name)

@@ -24,11 +24,11 @@ def test_on_close_the_report_is_folded_into_the_comment():  # row 67 # row 72 # 
     (effect,) = decision.effects
     folded = effect.body.split("<details>")[1]
     assert folded.startswith(
-        "<summary>Quality 0.77 → 0.96 → 0.83: iteration 2 was the best</summary>\n\n"
+        "<summary>Quality 0.69 → 0.96 → 0.69: iteration 2 scored higher than the last one</summary>\n\n"
         "## Output Selection Report\n\n**Loop ID**: acme/knowledge#212\n**Total Iterations**: 3\n"
         "**Selected Iteration**: 2\n\n### Quality Scores\n"
     )
-    assert (effect.anew, "| 2 | 96% | ✓ SELECTED |" in folded, "| 3 | 83% | (final) |" in folded) == (
+    assert (effect.anew, "| 2 | 96% | ✓ SELECTED |" in folded, "| 3 | 69% | (final) |" in folded) == (
         False,
         True,
         True,
@@ -66,7 +66,7 @@ def test_a_merge_and_a_best_end_are_reported_in_the_fold_only():
 def test_reopened_the_fold_shows_the_way_again():
     known = apply_posted_comment(decide(close_pull_request(make_three_iterations("date_errors")), Facts(ME)))
     (effect,) = decide(replace(known, open=True, closed_at=None), Facts(ME)).effects
-    assert "iteration 2 was the best. How to go back to it</summary>" in effect.body
+    assert "<summary>Progress: " in effect.body
     assert "Output Selection Report" not in effect.body
 
 

@@ -9,7 +9,7 @@ from bot.pull_request.checks import CheckAnnotation
 from bot.pull_request.events import CheckEvent
 from bot.pull_request.model import Item, Stance
 from bot.values import Location
-from bot.verdicts.checks import is_mapped_check
+from bot.verdicts.checks import check_failure, is_mapped_check, merge_check, needs_log
 from bot.verdicts.signals import as_signal
 from tests.builders import HEADS, ME, REPOSITORY, at_minute, make_pull_request
 from tests.verdicts.signal_builders import MAPPED, verdicts_from
@@ -77,20 +77,19 @@ NOTICE = CheckAnnotation("a.md", 6, 6, "This is a broken wiki link.", level="not
 @pytest.mark.parametrize(
     ("seen", "tags"),
     [
-        (check("notes", output="There is a broken wiki link."), [("broken_wiki_links", None)]),
+        (check("notes", output="There is a wrong date."), [("date_errors", None)]),
         (check("notes", title="A wrong date"), [("date_errors", None)]),
         (check("notes", annotations=2), [("date_errors", Location("a.md", 5))]),
-        (check("notes", output="> broken wiki link\n\n`wrong date`, and no wrong date"), []),
-        (check("notes", "success", output="There is a broken wiki link."), []),
+        (check("notes", output="> broken wiki link\n\n`wrong date`, and no wrong date"), [(None, None)]),
+        (check("notes", "success", output="There is a wrong date."), []),
     ],
 )
-def test_the_words_of_a_failed_check_that_no_tag_is_mapped_to_mean_a_gate(seen, tags):
+def test_a_failed_check_without_a_mapped_tag_is_a_finding_that_may_look_like_a_gate(seen, tags):
     noted = replace(MAPPED, validators=ValidatorRules(checks=(CheckRule("notes"),)))
     found = (FOUND, NOTICE) if seen.annotations else ()
     (verdict,) = verdicts_from(seen, rules=noted, annotations={9: found})
-    assert [(item.tag, item.place, item.inferred) for item in verdict.items] == [
-        (tag, place, 0.6) for tag, place in tags
-    ]
+    assert [(item.looks_like, item.place) for item in verdict.items] == tags
+    assert {item.tag for item in verdict.items} <= {None}
 
 
 def test_an_annotation_of_a_check_with_two_tags_is_given_to_neither():
@@ -124,3 +123,85 @@ def test_a_check_that_runs_again_replaces_what_it_said_and_an_older_result_does_
 def test_only_checks_that_the_config_maps_count_and_never_our_own(seen, mapped):
     assert is_mapped_check(seen, MAPPED, ME) is mapped
     assert (as_signal(seen, make_pull_request(), MAPPED, ME) is not None) is mapped
+
+
+ACTIONS = {"app": "github-actions", "account": "github-actions[bot]", "title": "", "run_id": 9}
+EXIT_CODE = CheckAnnotation(".github", 12, 12, "Process completed with exit code 1.")
+PYTEST = "E       assert 3 == 2\ntests/test_a.py:12: AssertionError\nFAILED tests/test_a.py::test_login - assert 3 == 2\n"
+
+
+def test_the_exit_code_of_a_step_is_no_location():
+    (verdict,) = verdicts_from(check(), annotations={9: (EXIT_CODE,)})
+    assert [item.place for item in verdict.items] == [None]
+
+
+def test_annotations_of_level_failure_count_before_all_others():
+    warned = CheckAnnotation("a.md", 3, 3, "a long line", level="warning")
+    failed = CheckAnnotation("a.md", 5, 5, "month 13")
+    (verdict,) = verdicts_from(check(), annotations={9: (warned, failed)})
+    assert [item.place for item in verdict.items] == [Location("a.md", 5)]
+    (verdict,) = verdicts_from(check(), annotations={9: (warned, EXIT_CODE)})
+    assert [item.place for item in verdict.items] == [Location("a.md", 3)]
+
+
+def test_without_annotations_the_output_says_what_failed_and_where():
+    (verdict,) = verdicts_from(check(output=PYTEST))
+    (item,) = verdict.items
+    assert (item.words, item.place, item.evidence, item.url) == (
+        "tests/test_a.py::test_login: assert 3 == 2",
+        Location("tests/test_a.py", 12),
+        "tests/test_a.py::test_login: assert 3 == 2",
+        "https://ci/1",
+    )
+    assert check_failure(verdict).test == "tests/test_a.py::test_login"
+
+
+def test_without_output_the_log_of_the_job_says_it():
+    seen = check(**ACTIONS)
+    assert needs_log(seen, (EXIT_CODE,))
+    (verdict,) = merge_check(make_pull_request(), seen, (EXIT_CODE,), MAPPED, log=PYTEST)
+    assert [item.place for item in verdict.items] == [Location("tests/test_a.py", 12)]
+    assert check_failure(verdict).error == "assert 3 == 2"
+
+
+@pytest.mark.parametrize(
+    ("seen", "annotations"),
+    [
+        (check(**ACTIONS, conclusion="success"), ()),
+        (check(**ACTIONS, output=PYTEST), ()),
+        (check(**ACTIONS), (CheckAnnotation("a.md", 5, 5, "month 13"),)),
+        (check(app="other-ci"), ()),
+    ],
+)
+def test_a_log_is_not_read_where_it_is_not_needed(seen, annotations):
+    assert not needs_log(seen, annotations)
+
+
+def stances(*seen):
+    pull_request = make_pull_request()
+    for event in seen:
+        pull_request = replace(pull_request, verdicts=merge_check(pull_request, event, (), MAPPED))
+    return [verdict.stance for verdict in pull_request.verdicts]
+
+
+def test_a_pass_in_one_suite_lifts_no_failure_in_another():
+    failed = check(**ACTIONS, suite_id=1)
+    passed = check(**ACTIONS, suite_id=2, conclusion="success", at=at_minute(9))
+    rerun = check(**ACTIONS, suite_id=1, conclusion="success", at=at_minute(12))
+    assert stances(failed, passed) == [Stance.REJECTS, Stance.SILENT]
+    assert stances(failed, passed, rerun) == [Stance.APPROVES, Stance.SILENT]
+
+
+def test_two_apps_with_a_check_of_one_name_are_told_apart():
+    (first,) = verdicts_from(check(**ACTIONS))
+    (second,) = verdicts_from(check(app="other-ci"))
+    assert first.validator.key != second.validator.key
+    assert first.validator.name == second.validator.name == "validate"
+
+
+def test_a_verdict_that_was_stored_without_its_app_is_replaced_by_its_next_result():
+    (stored,) = verdicts_from(check())
+    stored = replace(stored, account="github-actions[bot]")
+    known = make_pull_request(verdicts=(stored,))
+    passed = check(**ACTIONS, conclusion="success", at=at_minute(9))
+    assert [verdict.stance for verdict in merge_check(known, passed, (), MAPPED)] == [Stance.APPROVES]

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from bot.feedback.model import find_failed_gates
+from bot.findings.ledger import build_ledger, standing_verdicts
 from bot.gates.config import ToolRule, UnmappedResults
-from bot.iterations.model import standing_verdicts
 from bot.pull_request.events import CommentEvent, ToolResult, ValidationEvent
 from bot.pull_request.model import Item, Revision, Stance
 from bot.pull_request.record import record_event
@@ -21,6 +21,11 @@ def comment(body, author=LEO, **changes) -> CommentEvent:
         "created", REPOSITORY, 212, 81, author, author, body, at_minute(5), at_minute(5), "https://c/81"
     )
     return replace(seen, **changes)
+
+
+def standing_after(*events, **changes):
+    """The verdicts that are in force after these events."""
+    return standing_verdicts(build_ledger(make_pull_request(verdicts=verdicts_from(*events, **changes))))
 
 
 @pytest.mark.parametrize(
@@ -45,9 +50,9 @@ WRONG = "The created field has a wrong date, and there is a broken wiki link."
 
 
 @pytest.mark.parametrize(
-    ("body", "inferred"),
+    ("body", "looks_like"),
     [
-        (f"{REJECTS}\n{WRONG}", ["date_errors", "broken_wiki_links"]),
+        (f"{REJECTS}\n{WRONG}", ["date_errors"]),
         (f"{REJECTS}\n<!-- ISSUES: scope_error -->\n{WRONG}", []),
         (f"{REJECTS}\n> {WRONG}\n\n`a wrong date`", []),
         (f"{REJECTS}\nThere is no wrong date.", []),
@@ -55,9 +60,10 @@ WRONG = "The created field has a wrong date, and there is a broken wiki link."
         (f"<!-- ISSUES: near_duplicate -->\n{WRONG}", []),
     ],
 )
-def test_plain_words_mean_a_gate_where_the_comment_rejects_without_a_tag(body, inferred):
+def test_plain_words_look_like_a_gate_where_the_comment_rejects_without_a_tag(body, looks_like):
     (verdict,) = verdicts_from(comment(body))
-    assert [item.tag for item in verdict.items if item.inferred == 0.6] == inferred
+    assert [item.looks_like for item in verdict.items if item.looks_like] == looks_like
+    assert not any(item.tag for item in verdict.items if item.looks_like)
     assert verdict.said == body
 
 
@@ -67,7 +73,8 @@ def test_plain_words_are_no_verdict_by_themselves():
 
 def test_inference_from_a_comment_can_be_switched_off():
     rules = replace(MAPPED, detection=replace(MAPPED.detection, enabled=False))
-    assert [verdict.items for verdict in verdicts_from(comment(f"{REJECTS}\n{WRONG}"), rules=rules)] == [()]
+    (verdict,) = verdicts_from(comment(f"{REJECTS}\n{WRONG}"), rules=rules)
+    assert [(item.words, item.tag, item.looks_like) for item in verdict.items] == [(WRONG, None, None)]
 
 
 def test_a_comment_that_does_not_count_is_not_listened_to():
@@ -105,7 +112,7 @@ def test_an_app_that_can_not_be_told_from_others_lifts_no_rejection():
         "1", REPOSITORY, 212, None, "write", at_minute(5), HEADS[0], items=(Item("date_errors"),)
     )
     accepts = replace(rejects, id="2", at=at_minute(6), items=(), accepts=True)
-    stances = [verdict.stance for verdict in standing_verdicts(verdicts_from(rejects, accepts))]
+    stances = [verdict.stance for verdict in standing_after(rejects, accepts)]
     assert stances == [Stance.REJECTS, Stance.APPROVES]
     log = replace(rejects, tool="ruff", items=())
     clean = replace(log, id="2", at=at_minute(6))
@@ -146,7 +153,7 @@ def test_a_rule_without_a_tag_is_a_warning_unless_the_config_lets_errors_block(u
 def test_the_results_of_one_rule_without_a_tag_are_one_entry():
     twice = (ToolResult("W1", "odd", Location("a.py", 1)), ToolResult("W1", "odder", Location("b.py", 2)))
     (verdict,) = verdicts_from(replace(LOG, findings=(*twice, ToolResult("W2", "odd"))))
-    (first, second) = find_failed_gates((verdict,), MAPPED.gates, frozenset())
+    (first, second) = find_failed_gates((verdict,), MAPPED.gates)
     assert (first.name, first.blocking, first.places) == (
         "W1",
         False,
@@ -163,7 +170,7 @@ def test_a_log_without_what_it_rejected_for_lifts_its_rejection():
         "1", REPOSITORY, 212, ALICE, "write", at_minute(5), HEADS[0], tool="ruff", findings=bad
     )
     better = replace(log, id="2", at=at_minute(6), findings=bad[1:])
-    stood = standing_verdicts(verdicts_from(log, better, rules=rules))
+    stood = standing_after(log, better, rules=rules)
     assert [(each.stance, each.counted) for each in stood] == [(Stance.APPROVES, True)]
 
 

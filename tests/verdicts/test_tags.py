@@ -43,7 +43,6 @@ def test_a_known_tag_in_brackets_brings_the_words_of_its_line():
         "1. [x] [date_errors] looked at",
         "<!-- [date_errors] -->",
         "[made_up_tag]",
-        "[DATE_ERRORS]",
         "date_errors",
     ],
 )
@@ -54,6 +53,21 @@ def test_brackets_in_code_quotes_links_images_tasks_and_unknown_words_are_no_tag
 def test_a_tag_beside_a_list_of_tasks_counts():
     assert tags("- [ ] [scope_error] later\n- [date_errors] now\n\n[near_duplicate] too") == [
         "date_errors",
+        "near_duplicate",
+    ]
+
+
+@pytest.mark.parametrize(
+    "body", ["[DATE_ERRORS] month 13", "<!-- ISSUES: Date_Errors -->", "<!-- ISSUES: DATE_ERRORS -->"]
+)
+def test_tags_are_read_in_any_case(body):
+    assert tags(body) == ["date_errors"]
+
+
+def test_a_list_of_tags_may_take_two_lines():
+    assert tags("<!-- ISSUES: date_errors,\n  scope_error\nnear_duplicate -->") == [
+        "date_errors",
+        "scope_error",
         "near_duplicate",
     ]
 

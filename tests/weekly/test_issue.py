@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 
 from bot.gates.config import AuthorNaming
 from bot.history.model import Ratio, Week
-from bot.history.patterns import Tally, Trend
+from bot.history.patterns import Tally, Trend, UntaggedShare
 from bot.history.rates import FollowedShares, FollowRate
 from bot.markdown.escape import parse_marker
 from bot.markdown.links import GitHubLinks
@@ -46,8 +46,14 @@ MODEL = WeeklySummary(
     not_broken=("near_duplicate", "opsec_internal_deal_terms"),
     weeks=TOTALS,
     authors=(
-        AuthorWeek("rio-agent[bot]", 1, Tally(9, 3, 4), Trend.IMPROVING),
-        AuthorWeek("clay-agent[bot]", 1, Tally(8, 3, 3), Trend.STABLE),
+        AuthorWeek(
+            "rio-agent[bot]",
+            1,
+            Tally(9, 3, 4),
+            Trend.IMPROVING,
+            (("date_errors", 3), ("title_overclaims", 2)),
+        ),
+        AuthorWeek("clay-agent[bot]", 1, Tally(8, 3, 3), Trend.STABLE, (("broken_wiki_links", 2),)),
         AuthorWeek(None, 11, Tally(14, 3, 10), Trend.STABLE),
     ),
     uncounted={"coderabbitai[bot]": 6, "dora": 2},
@@ -70,11 +76,11 @@ def test_the_description_is_the_model_for_its_own_numbers():
 
 ## Week 46 · 9–15 November 2026
 
-**31 pull requests judged: 22 accepted, 9 rejected.** 71% accepted, 7 points more than the week before (64% of 28). 17 were accepted at the first review; the other 5 accepted ones took 2.4 iterations on average.
+**31 pull requests reviewed: 22 accepted, 9 rejected.** 71% accepted, 7 points more than the week before (64% of 28). 17 were accepted at the first review; the other 5 accepted ones took 2.4 iterations on average.
 
 ### Worth doing
 
-1. **Date accuracy** is auto-fixable and was the only blocking issue in 3 of the 9 rejected pull requests: check it before review (a pre-commit hook, the agents' instructions).
+1. **Date accuracy** is auto-fixable and was the only blocking issue in 3 of the 9 rejected pull requests: check it before review (pre-commit hook, agent instructions).
 2. **Title precision** was overturned in 2 of 4 cases: its wording may be too strict. [The gate](https://github.com/acme/knowledge/blob/main/.github/whetstone.yml)
 3. 6 reviews by `coderabbitai[bot]` were not counted: it is not among this repository's validators. To count: `validators: {apps: [coderabbitai]}`
 
@@ -87,7 +93,7 @@ def test_the_description_is_the_model_for_its_own_numbers():
 | Wiki link validity `broken_wiki_links` (warning) | 3 | 3 | 1 of 3 | 0 |
 | Scope qualification `scope_error` | 1 | 0 | 1 of 1 | 0 |
 
-Feedback that named a place was followed in 83% of cases (10 of 12), without a place in 1 of 3. Not broken for 8 weeks: `near_duplicate`, `opsec_internal_deal_terms`.
+Feedback with a location was addressed in 83% of cases (10 of 12), without one in 1 of 3. Not broken for 8 weeks: `near_duplicate`, `opsec_internal_deal_terms`.
 
 ### Twelve weeks
 
@@ -102,7 +108,7 @@ config:
       plotColorPalette: "#cf222e, #0969da"
 ---
 xychart-beta
-    title "Rejected pull requests (bars) of all judged (line)"
+    title "Rejected pull requests (bars) of all reviewed (line)"
     x-axis [W35, W36, W37, W38, W39, W40, W41, W42, W43, W44, W45, W46]
     y-axis "Pull requests" 0 --> 40
     bar [12, 14, 11, 13, 12, 9, 11, 12, 10, 8, 10, 9]
@@ -113,20 +119,20 @@ xychart-beta
 
 | Week | W35 | W36 | W37 | W38 | W39 | W40 | W41 | W42 | W43 | W44 | W45 | W46 |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
-| Judged | 20 | 24 | 19 | 26 | 25 | 22 | 27 | 30 | 26 | 24 | 28 | 31 |
+| Reviewed | 20 | 24 | 19 | 26 | 25 | 22 | 27 | 30 | 26 | 24 | 28 | 31 |
 | Rejected | 12 | 14 | 11 | 13 | 12 | 9 | 11 | 12 | 10 | 8 | 10 | 9 |
 
 </details>
 
 ### Authors
 
-| Author | Judged | Rejected | First review | Against the week before |
-|---|--:|--:|--:|---|
-| `rio-agent[bot]` | 9 | 3 | 4 | improving |
-| `clay-agent[bot]` | 8 | 3 | 3 | stable |
-| 11 people | 14 | 3 | 10 | stable |
+| Author | Reviewed | Rejected | First-pass | Most broken | vs last week |
+|---|--:|--:|--:|---|---|
+| `rio-agent[bot]` | 9 | 3 | 4 | `date_errors` 3, `title_overclaims` 2 | improving |
+| `clay-agent[bot]` | 8 | 3 | 3 | `broken_wiki_links` 2 | stable |
+| 11 people | 14 | 3 | 10 | – | stable |
 
-<sub>Judged = at least one validator gave a verdict. People are counted, not named; agents are named (`weekly.authors`). Close this issue to stop the summary, reopen it to go on. One author: `/feedback-history @login` on a pull request.</sub>
+<sub>Reviewed: at least one validator gave a verdict. People are counted, not named; agents are named (`weekly.authors`). Close this issue to stop the summary, reopen it to resume. One author: `/feedback-history @login` on a pull request.</sub>
 """)
 
 
@@ -134,9 +140,9 @@ def test_the_comment_is_the_model_for_its_own_numbers():
     assert told().comment == snapshot("""\
 <!-- WEEKLY-SUMMARY: {"v": 1, "repository": "acme/knowledge", "week": "2026-W46", "total_prs": 31, "rejected_prs": 9, "approval_rate": 0.71, "trend": "improving"} -->
 
-**Week 46**: 31 pull requests judged, 9 rejected, 71% accepted (7 points more than the week before).
+**Week 46**: 31 pull requests reviewed, 9 rejected, 71% accepted (7 points more than the week before).
 
-Most broken: Date accuracy (5), Title precision (4), Wiki link validity (3). Worth doing: check dates before review, it alone would have spared 3 rejections. The whole week is in the description above.
+Most broken: Date accuracy (5), Title precision (4), Wiki link validity (3). Worth doing: check dates before review; that alone would have prevented 3 rejections. The whole week is in the description above.
 """)
 
 
@@ -232,7 +238,7 @@ def test_a_gate_is_linked_only_where_the_repository_has_a_config():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"before": Tally(0, 0, 0)}, "71% accepted; none was judged the week before. 17 were"),
+        ({"before": Tally(0, 0, 0)}, "71% accepted; none was reviewed the week before. 17 were"),
         (
             {"now": Tally(3, 1, 1), "later_iterations": (2,)},
             "1 was accepted at the first review; the other accepted one took 2 iterations.",
@@ -257,14 +263,20 @@ def test_the_result_in_words(changes, said):
 
 
 def test_a_week_without_a_broken_gate():
-    issue = told(gates=(), only_blocker={}, uncounted={}, not_broken=GATES.tags)
+    issue = told(gates=(), only_blocker={}, uncounted={}, not_broken=GATES.tags, followed=FollowedShares())
     assert "### Gates\n\nNo gate was broken. Not broken for 8 weeks: `frontmatter_schema`, " in issue.body
     assert " and 7 more.\n" in issue.body
     assert "No gate was broken. The whole week" in issue.comment
 
 
+def test_findings_without_a_tag_are_a_share_with_the_likeliest_gates():
+    issue = told(untagged=UntaggedShare(Ratio(7, 20), ("scope_error", "date_errors")))
+    share = "7 of 20 findings had no tag; most look like Scope qualification, Date accuracy."
+    assert f"\n\n{share} Feedback with a location was" in issue.body
+
+
 def test_a_first_week_has_nothing_to_compare_with():
-    assert "71% accepted; none was judged the week before.\n" in told(before=Tally(0, 0, 0)).comment
+    assert "71% accepted; none was reviewed the week before.\n" in told(before=Tally(0, 0, 0)).comment
 
 
 @pytest.mark.parametrize(
@@ -272,9 +284,9 @@ def test_a_first_week_has_nothing_to_compare_with():
     [
         (
             FollowedShares(Ratio(10, 12)),
-            "Feedback that named a place was followed in 83% of cases (10 of 12). Not",
+            "Feedback with a location was addressed in 83% of cases (10 of 12). Not",
         ),
-        (FollowedShares(Ratio(), Ratio(1, 3)), "Feedback was followed in 1 of 3; none named a place. Not"),
+        (FollowedShares(Ratio(), Ratio(1, 3)), "Feedback was addressed in 1 of 3; none had a location. Not"),
     ],
 )
 def test_what_feedback_came_to(followed, said):
@@ -314,7 +326,7 @@ def test_authors_as_the_repository_wants_them():
         query=replace(MODEL.query, naming=AuthorNaming.ALL),
         authors=(AuthorWeek("bob", 1, Tally(1, 0, 1), Trend.NO_DATA),),
     )
-    assert "| `bob` | 1 | 0 | 1 | too few |" in everybody.body
+    assert "| `bob` | 1 | 0 | 1 | – | too few |" in everybody.body
     assert "All authors are named (`weekly.authors`)." in everybody.body
     assert "| 1 person | " in told(authors=(AuthorWeek(None, 1, Tally(1, 0, 1), Trend.NO_DATA),)).body
 
@@ -323,7 +335,7 @@ def test_long_tables_are_cut_and_counted():
     gates = tuple(GateWeek(f"tag_{number}", 3, 0, 0, 0) for number in range(25))
     authors = tuple(AuthorWeek(f"bot-{number}", 1, Tally(1, 0, 1), Trend.STABLE) for number in range(21))
     issue = told(gates=gates, authors=authors)
-    assert "\n\nAnd 5 more gates. Feedback that" in issue.body
+    assert "\n\nAnd 5 more gates. Feedback with" in issue.body
     assert "\n\nAnd 1 more author.\n" in issue.body
     assert len(issue.body) < 60_000
 

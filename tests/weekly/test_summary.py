@@ -114,7 +114,7 @@ def test_overturned():
     assert of(story).gates == (GateWeek("date_errors", 1, 0, 0, 1), GateWeek("scope_error", 1, 0, 0, 0))
 
 
-def test_feedback_followed_with_and_without_a_place():
+def test_feedback_followed_with_and_without_a_location():  # row 35
     stories = (
         make_record(
             1,
@@ -123,10 +123,11 @@ def test_feedback_followed_with_and_without_a_place():
         ),
         make_record(2, make_rejection(4, "date_errors"), make_approval(3, head="b")),
         make_record(3, make_rejection(4, "date_errors", placed=True)),
-        make_record(4, make_rejection(4, "date_errors", placed=True), followed=("u4-date_errors",)),
-        make_record(5, make_rejection(4, "date_errors"), make_approval(3)),
+        make_record(4, make_rejection(4, "date_errors"), make_approval(3)),
+        make_record(5, make_rejection(4, "date_errors"), overturned=((3, "date_errors"),)),
     )
-    assert of(*stories).followed == FollowedShares(Ratio(2, 3), Ratio(1, 1))
+    # What waits for its validator, was withdrawn or dismissed counts neither way.
+    assert of(*stories).followed == FollowedShares(Ratio(1, 2), Ratio(1, 1), withdrawn=1, dismissed=1)
 
 
 def test_gates_that_nobody_broke_for_eight_weeks():
@@ -156,7 +157,7 @@ def test_agents_are_named_and_people_counted():
         make_record(5, make_approval(2), author=CLAY),
     )
     agents = (
-        AuthorWeek("rio-agent[bot]", 1, Tally(2, 1, 1), Trend.NO_DATA),
+        AuthorWeek("rio-agent[bot]", 1, Tally(2, 1, 1), Trend.NO_DATA, (("date_errors", 1),)),
         AuthorWeek("clay-agent[bot]", 1, Tally(1, 0, 1), Trend.NO_DATA),
     )
     assert of(*stories).authors == (*agents, AuthorWeek(None, 2, Tally(2, 0, 2), Trend.NO_DATA))

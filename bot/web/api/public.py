@@ -11,11 +11,13 @@ from typing import Any
 
 from aiohttp import web
 
+from bot.findings.turns import Turn
 from bot.gates import schemas
 from bot.gates.model import Gate
 from bot.gates.rule_book import RuleBook
 from bot.github.errors import GitHubError
 from bot.github.model import TokenAccess
+from bot.pull_request.model import FindingStatus
 from bot.values import Account
 from bot.web.api.access import RepositoryGuard
 from bot.web.cache import SingleFlightCache
@@ -43,6 +45,20 @@ _ACCEPTED: OpenApiJson = {
     "judged": _COUNT,
     "accepted": _COUNT,
     "rate": {"type": "number", "minimum": 0, "maximum": 1},
+}
+
+
+_OPTIONAL_TEXT: OpenApiJson = {"type": ["string", "null"]}
+_OPTIONAL_LINE: OpenApiJson = {"type": ["integer", "null"], "minimum": 1}
+_STATUS: OpenApiJson = {"type": "string", "enum": [status.value for status in FindingStatus]}
+_LOCATION: OpenApiJson = {
+    "type": "object",
+    "properties": {
+        "path": TEXT_SCHEMA,
+        "line": _OPTIONAL_LINE,
+        "end_line": _OPTIONAL_LINE,
+    },
+    "required": ["path", "line", "end_line"],
 }
 
 
@@ -126,6 +142,38 @@ def api_schemas() -> OpenApiJson:
                         ),
                     }
                 ),
+            }
+        ),
+        "findings": object_schema(
+            {
+                "findings": {"type": "array", "items": schema_ref("finding")},
+                "omitted": _COUNT,
+                "turn": {"type": "string", "enum": [turn.value for turn in Turn]},
+                "pending": {"type": "array", "items": TEXT_SCHEMA},
+                "head": _OPTIONAL_TEXT,
+                "current_head": TEXT_SCHEMA,
+                "iteration": {"type": ["integer", "null"], "minimum": 1},
+            }
+        ),
+        "finding": object_schema(
+            {
+                "id": {"type": "string", "pattern": "^f[0-9]+$"},
+                "status": _STATUS,
+                "tag": _OPTIONAL_TEXT,
+                "gate": _OPTIONAL_TEXT,
+                "looks_like": _OPTIONAL_TEXT,
+                "blocking": {"type": "boolean"},
+                "by": TEXT_SCHEMA,
+                "words": TEXT_SCHEMA,
+                "location": {"anyOf": [_LOCATION, {"type": "null"}]},
+                "url": TEXT_SCHEMA,
+                "reported_at": TEXT_SCHEMA,
+                "history": {
+                    "type": "array",
+                    "items": object_schema(
+                        {"status": _STATUS, **dict.fromkeys(("by", "at", "head"), TEXT_SCHEMA)}
+                    ),
+                },
             }
         ),
         "told": object_schema(
@@ -223,6 +271,12 @@ def describe_api() -> OpenApiJson:
             ),
             f"{_REPO}/pulls/{{number}}/feedback": _guarded(
                 "The documents of a pull request, newest first", schema_ref("feedback"), _NUMBER, *_PAGES
+            ),
+            f"{_REPO}/pulls/{{number}}/findings": _guarded(
+                "Every finding with its status and history, and whose turn it is",
+                schema_ref("findings"),
+                _NUMBER,
+                *_PAGES,
             ),
             f"{_REPO}/pulls/{{number}}/selection-report": _guarded(
                 "Which iteration was selected, and why", None, _NUMBER

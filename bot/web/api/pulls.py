@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,10 @@ ReportFunction = Callable[[PullRequest, RepositoryRules], str | None]
 """The selection report, None where there is nothing to select from."""
 
 
+FindingsFunction = Callable[[PullRequest, RepositoryRules], dict[str, Any]]
+"""All findings of a pull request, and whose turn it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class PullRequestEndpoints:
     """Endpoints of one pull request, for callers who may read its repository."""
@@ -34,11 +39,13 @@ class PullRequestEndpoints:
     rule_book: RuleBook
     progress: ProgressFunction
     report: ReportFunction
+    findings: FindingsFunction
 
     def routes(self, guard: RepositoryGuard) -> list[web.RouteDef]:
-        """The two routes about a pull request."""
+        """The routes about a pull request."""
         return [
             guard.get("/pulls/{number}/feedback", self.feedback),
+            guard.get("/pulls/{number}/findings", self.all_findings),
             guard.get("/pulls/{number}/selection-report", self.selection_report),
         ]
 
@@ -48,6 +55,14 @@ class PullRequestEndpoints:
         page, links = paginate(request, await self.store.read(load_documents, lane))
         rules = await self.rule_book.rules(access.repository)
         return cached_response(request, {"documents": page, **self.progress(pull, rules)}, links=links)
+
+    async def all_findings(self, request: web.Request, access: TokenAccess) -> web.Response:
+        """Every finding with its status and history, open or closed, and whose turn it is."""
+        pull, _ = await self._load(request, access)
+        rules = await self.rule_book.rules(access.repository)
+        content = await asyncio.to_thread(self.findings, pull, rules)
+        page, links = paginate(request, content["findings"])
+        return cached_response(request, {**content, "findings": page}, links=links)
 
     async def selection_report(self, request: web.Request, access: TokenAccess) -> web.Response:
         """The report as Markdown."""

@@ -1,0 +1,46 @@
+"""Learn the weights of `bot/feedback/clarity.py`: `python -m benchmarks._train_clarity FILE`.
+
+Each line of the file is an object with `text` and `clear`, whose `informativeness` is 1 where people found
+that an author can tell what to do. Prints the balanced accuracy by cross-validation and the
+weights to put there. Needs the dependency group `train`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from bot.feedback.clarity import count_features
+
+FOLDS, REPEATS, STRENGTH = 10, 5, 0.1
+
+
+def main() -> None:
+    """Print how well unseen comments are judged, then the weights learned from all."""
+    rows = [json.loads(line) for line in Path(sys.argv[1]).read_text("utf-8").splitlines()]
+    features = np.array([count_features(row["text"])[1:] for row in rows])
+    labels = np.array([row["clear"]["informativeness"] for row in rows])
+    regression = LogisticRegression(C=STRENGTH, class_weight="balanced", max_iter=1000)
+    model = make_pipeline(StandardScaler(), regression)
+    scores = []
+    for seed in range(REPEATS):
+        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+        scores.append(balanced_accuracy_score(labels, cross_val_predict(model, features, labels, cv=folds)))
+    print(f"balanced accuracy {np.mean(scores):.3f} of {len(rows)} comments")
+    model.fit(features, labels)
+    scaler = model[0]
+    weights = regression.coef_[0] / scaler.scale_
+    bias = regression.intercept_[0] - float(weights @ scaler.mean_)
+    print(tuple(round(float(weight), 3) for weight in (bias, *weights)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""Read comments as JSON lines `{"id", "text"}` from stdin and answer each with one line."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from bot.cli import terminal
+
+
+def answer_comments(command: str, answer: Callable[[str], dict[str, object]]) -> int:
+    """Write the answer to each comment as it comes; return 1 where a line could not be read."""
+    terminal.prompt_for_input('lines of JSON {"id": …, "text": "…"}')
+    failures = 0
+    for number, line in enumerate(_read_lines(), 1):
+        if not line.strip():
+            continue
+        try:
+            identity, text = _parse_line(line)
+        except ValueError as error:
+            print(f"whetstone {command}: line {number}: {error}", file=sys.stderr)
+            failures += 1
+            continue
+        print(json.dumps({"id": identity} | answer(text)), flush=True)
+    return 1 if failures else 0
+
+
+def _read_lines() -> Iterator[str]:
+    """Yield the lines as they come, so that a reader at the other end of a pipe need not wait."""
+    bom = codecs.BOM_UTF8  # some editors begin a file with it
+    for raw in sys.stdin.buffer:
+        yield raw.removeprefix(bom).decode("utf-8", "replace")
+        bom = b""
+
+
+def _parse_line(line: str) -> tuple[Any, str]:
+    try:
+        comment = json.loads(line, parse_constant=_reject_constant)
+    except (ValueError, RecursionError):
+        raise ValueError('this is not JSON; give {"id": …, "text": "…"}') from None
+    if not isinstance(comment, dict) or "id" not in comment:
+        raise ValueError('there is no "id"; give {"id": …, "text": "…"}')
+    text = comment.get("text")
+    if text is None or text != str(text):
+        raise ValueError('"text" is not text; give {"id": …, "text": "…"}')
+    try:
+        json.dumps(comment["id"], allow_nan=False)
+    except ValueError:
+        raise ValueError('"id" is too large a number; give {"id": …, "text": "…"}') from None
+    return comment["id"], text
+
+
+def _reject_constant(name: str) -> None:
+    """Refuse NaN and Infinity, which Python reads and JSON does not have."""
+    raise ValueError(name)

@@ -1,0 +1,31 @@
+"""`whetstone lint-comment`: say whether review comments tell their author what to do."""
+
+from __future__ import annotations
+
+import argparse
+
+from bot.cli.comment_lines import answer_comments
+from bot.feedback.clarity import clarity
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.description = (
+        'Reads lines of JSON {"id", "text"} and writes for each {"id", "clear", "score", "missing", "hint"}; '
+        "missing lists what is wrong, where, what to do, as far as an unclear comment leaves them out."
+    )
+
+
+def run(_arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
+    return answer_comments("lint-comment", _answer)
+
+
+def _answer(text: str) -> dict[str, object]:
+    result = clarity(text)
+    return {
+        "clear": result.clear,
+        "score": result.score,
+        "missing": list(result.missing),
+        "hint": result.hint,
+    }

@@ -1,0 +1,156 @@
+"""Say whether the author can tell from a review comment what to do, and what is missing.
+
+A logistic regression over a few counts, learned from review comments that people labelled
+(docs/detection.md). What is missing is found by words: what is wrong, where, and what to do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import exp, log
+
+from bot import regex
+from bot.markdown.blocks import SpanKind
+from bot.markdown.spans import cover_pieces
+
+
+class MissingPart(StrEnum):
+    """A part that a clear comment has."""
+
+    PROBLEM = "what is wrong"
+    LOCATION = "where"
+    CHANGE = "what to do"
+
+
+@dataclass(frozen=True, slots=True)
+class Clarity:
+    """Whether a comment is clear, how much so from 0 to 1, and what would make it clearer."""
+
+    clear: bool
+    score: float
+    missing: tuple[MissingPart, ...] = ()
+    hint: str = ""
+
+
+MAX_TEXT = 4_000
+"""Characters that are read; a longer comment is judged by its beginning."""
+
+
+def clarity(text: str) -> Clarity:
+    """Judge one review comment; a comment without words is unclear."""
+    text = text[:MAX_TEXT]
+    score = 1 / (
+        1 + exp(-sum(weight * count for weight, count in zip(_WEIGHTS, count_features(text), strict=True)))
+    )
+    if _SUGGESTION.search(text):  # the change itself, ready to commit
+        score = 1.0
+    score = round(score, 2) if _WORD.search(text) else 0.0
+    if score >= _CLEAR_FROM:
+        return Clarity(clear=True, score=score)
+    missing = _find_missing(text) or (MissingPart.PROBLEM,)
+    return Clarity(clear=False, score=score, missing=missing, hint=_write_hint(missing))
+
+
+_CLEAR_FROM = 0.5
+# Printed by benchmarks/_train_clarity.py, in the order of `count_features`.
+_WEIGHTS = (
+    *(-13.105, 0.717, 0.69, 3.34, 0.726, 4.788, 1.731, -0.482, 0.709, 0.377, 0.52, -0.424, 0.599, 2.136),
+    *(-1.219, -2.519, 0.892, 1.048),
+)
+_SUGGESTION = regex.Regex(r"(?m)^\s{0,3}```+suggestion\b")
+_WORD = regex.Regex(r"[A-Za-z']+")
+_CODE = regex.Regex(r"`[^`]+`|\w+\(|\w\.\w|[a-z][A-Z]|\w_\w|```")
+_DIGIT = regex.Regex(r"[0-9]")
+_SENTENCE_END = regex.Regex(r"[.!?]\s+|\n")
+_QUESTION = regex.Regex(
+    r"(?i)^\s*(?:\W*\w+\W+)?(?:why|what|how|is|are|do|does|did|was|where|which|who|any|should|can|could)\b"
+)
+_NIT = regex.Regex(r"(?i)^\W*nit")
+_FIRST_PERSON = regex.Regex(r"(?i)\b(?:i|i've|i'm|we)\b")
+_ANSWER = regex.Regex(
+    r"(?i)\b(?:done|fixed|removed|updated|added|changed|good catch|good point|thanks|thank you|oops|sorry"
+    r"|agreed|yes|ok|okay|sure|nice|great|lgtm|ditto|same here)\b"
+)
+_DEMAND = regex.Regex(
+    r"(?i)\b(?:should|must|need|needs|needed|have to|has to|want|could|can|please|let's|lets|may|might"
+    r"|suggest|recommend|prefer|consider|better|instead)\b"
+)
+_CONDITION = regex.Regex(r"(?i)\b(?:if|when|unless|whenever|while|where|which|after|before)\b")
+_EDIT = regex.Regex(
+    r"(?i)\b(?:add|remove|rename|move|drop|delete|replace|split|update|use|put|make|extract|fix|document|mention"
+    r"|sort|inline|wrap|handle|avoid|keep|write|convert|declare|set|change|return|call|check|pass|test|revert)\b"
+)
+_PROBLEM = regex.Regex(
+    r"(?i)\b(?:wrong|incorrect|missing|broken|fails?|failing|bug|typo|unused|redundant|duplicat\w+|unnecessary"
+    r"|deprecated|confus\w+|mislead\w+|inconsistent|breaks?|because|since|otherwise|so that|instead|not|never"
+    r"|no|error|leaks?|unsafe|too|slow|nit)\b|n't\b"
+)
+_LOCATION = regex.Regex(
+    r"(?i)`[^`]+`|\w+\(|\w\.\w|[a-z]_[a-z]|\b(?:line|file|function|method|class|test|variable|parameter|argument"
+    r"|field|name|comment|docstring|import|loop|module|section|paragraph|sentence|title|column|table|header)s?\b"
+)
+_LOCATION_BY_CASE = regex.Regex(r"[a-z][A-Z]|\b[A-Z]{2,}\b")
+
+
+def count_features(text: str) -> tuple[float, ...]:
+    """Return what the judgement is made from, in the order of the weights; the first is always 1."""
+    words = [str(word) for word in _WORD.findall(text)]
+    many = len(words)
+    bare = text.strip()
+    sentences = sum(1 for part in _SENTENCE_END.split(text) if part.strip())
+    asks = bare.endswith("?")
+    return (
+        1.0,
+        log(len(bare) + 1),
+        log(many + 1),
+        min(many, 10) / 10,
+        min(max(many - 10, 0), 20) / 20,
+        len({word.lower() for word in words}) / (many + 1),
+        sum(map(len, words)) / many / 6 if many else 0.0,
+        log(sentences + 1),
+        _share(_CODE, text),
+        float(_DIGIT.search(text) is not None),
+        float(asks),
+        float(asks and sentences == 1),
+        float(_QUESTION.match(text) is not None),
+        float(_NIT.match(text) is not None),
+        _share(_FIRST_PERSON, text),
+        _share(_ANSWER, text),
+        _share(_DEMAND, text),
+        _share(_CONDITION, text),
+    )
+
+
+_MOST = 3
+
+
+def _share(pattern: regex.Regex, text: str) -> float:
+    """Return how often a pattern is there, up to three times, as a share of three."""
+    return min(len(pattern.findall(text)), _MOST) / _MOST
+
+
+def _find_missing(text: str) -> tuple[MissingPart, ...]:
+    has_location = _LOCATION.search(text) or _LOCATION_BY_CASE.search(text)
+    has_fence = any(kind is SpanKind.FENCE for kind, _, _ in cover_pieces(text))
+    has_change = has_fence or (_EDIT.search(text) and not text.strip().endswith("?"))
+    parts = (
+        (_PROBLEM.search(text), MissingPart.PROBLEM),
+        (has_location, MissingPart.LOCATION),
+        (has_change, MissingPart.CHANGE),
+    )
+    return tuple(part for is_there, part in parts if not is_there)
+
+
+_HINTS = {
+    MissingPart.PROBLEM: "say what is wrong",
+    MissingPart.LOCATION: "name the file, line or name that it is about",
+    MissingPart.CHANGE: "say what to do instead",
+}
+
+
+def _write_hint(missing: tuple[MissingPart, ...]) -> str:
+    """Return one sentence that says what to add."""
+    *first, last = (_HINTS[part] for part in missing)
+    sentence = f"{', '.join(first)} and {last}" if first else last
+    return f"{sentence[0].upper()}{sentence[1:]}."

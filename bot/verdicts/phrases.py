@@ -1,0 +1,275 @@
+"""Tell sentences of a review apart: remarks, hedges, questions, praise, thanks, pointing phrases, doubts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from bot import regex
+from bot.gates.packs import rules_directory
+from bot.gates.rule_files import parse_rule_file
+from bot.markdown.prose import read_prose, sentence_spans
+from bot.verdicts.locations import find_mentions
+
+MAX_POINTING_WORDS = 12
+"""Words of a sentence that only points at remarks made elsewhere."""
+
+TOKEN = regex.Regex(r"`[^`\n]*`|https?://\S+|\+1\b|\w[\w'’-]*")
+_MENTION = regex.Regex(r"(^|[\s(,])@[\w-]+(?:/[\w-]+)?(?:\[bot\])?")
+_CLAUSE = regex.Regex(r"[,;:!—–]+\s|\s[-–—]+\s|\s*\.\.\.\s*|…")
+_SMILEY = regex.Regex(r"[:;=8]['’]?-?[)(DPp|/\\*](?:\W|$)")
+_AROUND_COLON = " \t\n*_)\"'”’"
+CLOSERS = " \t\n*_)\"'”’`"
+_CODE = "`"
+_REFUSALS = frozenset({"don't", "can't", "cannot", "not", "doesn't", "won't", "never", "shouldn't"})
+_FEWEST_REFUSING = 3
+_GOING_ON_WORDS = "it it's this that i i'm i've we which really especially very so much great good"
+_GOING_ON = frozenset(_GOING_ON_WORDS.split())
+"""Words with which thanks go on: what follows says nothing else unless it takes something back."""
+_NEGATIONS = frozenset(
+    {"not", "don't", "doesn't", "didn't", "never", "won't", "forgot", "forgets", "fails", "failed"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase as its words, an example of its use, and the words that must not follow it."""
+
+    words: tuple[str, ...]
+    example: str
+    unless: frozenset[str] = frozenset()
+
+
+class PhraseList:
+    """Phrases that are found together, in one pass over a sentence."""
+
+    def __init__(self, phrases: Iterable[Phrase]) -> None:
+        self.phrases = tuple(phrases)
+        self._by_first: dict[str, list[Phrase]] = {}
+        for phrase in self.phrases:
+            self._by_first.setdefault(phrase.words[0], []).append(phrase)
+
+    def find(self, tokens: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Yield the first and the last-but-one index of each phrase in the words of a sentence."""
+        for index, token in enumerate(tokens):
+            for phrase in self._by_first.get(token, ()):
+                end = index + len(phrase.words)
+                is_here = tuple(tokens[index:end]) == phrase.words
+                if is_here and phrase.unless.isdisjoint(tokens[end : end + 2]):
+                    yield index, end
+
+    def has(self, tokens: Sequence[str]) -> bool:
+        """Whether any of the phrases is in the sentence."""
+        return next(self.find(tokens), None) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class RemarkPhrases:
+    """The lists of `rules/phrases.yml`."""
+
+    fillers: frozenset[str]
+    pointing: PhraseList
+    thanks: PhraseList
+    praise: PhraseList
+    reservations: PhraseList
+    footers: PhraseList
+    hedges: PhraseList
+    concessions: PhraseList
+    harms: PhraseList
+    repeats: PhraseList
+
+
+def parse_phrases(data: bytes, file: str) -> RemarkPhrases:
+    """Return the lists in the text; raise `RuleFileError` with all its problems."""
+    values = parse_rule_file(data, file, "rules/phrases")
+    names = (
+        "pointing",
+        "thanks",
+        "praise",
+        "reservations",
+        "footers",
+        "hedges",
+        "concessions",
+        "harms",
+        "repeats",
+    )
+    return RemarkPhrases(
+        frozenset(values["fillers"].split()), *(PhraseList(map(_phrase, values[name])) for name in names)
+    )
+
+
+def _phrase(values: dict[str, Any]) -> Phrase:
+    return Phrase(
+        tuple(split_words(values["phrase"])), values["example"], frozenset(values.get("unless", ()))
+    )
+
+
+@cache
+def shipped_phrases() -> RemarkPhrases:
+    """Return the phrases that come with the product."""
+    path = rules_directory() / "phrases.yml"
+    return parse_phrases(path.read_bytes(), str(path))
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a sentence in lower case; code is one sign, mentions of people are left out."""
+    if "@" in text:
+        text = _MENTION.sub(lambda mention: str(mention[1]), text)
+    return [_word(token) for token in TOKEN.findall(text)]
+
+
+def _word(token: str) -> str:
+    return _CODE if token[0] == _CODE else token.replace("’", "'").rstrip("-'").lower()
+
+
+def states_something(sentence: str, *, has_location: bool = False) -> bool:
+    """Whether a sentence says that something is wrong or should change; `has_location`: where is known."""
+    phrases = shipped_phrases()
+    tokens = split_words(sentence)
+    if not tokens or any(start == 0 for start, _ in phrases.footers.find(tokens)):
+        return False
+    if introduces(sentence) or all(map(_is_reference, tokens)):
+        return False
+    if phrases.thanks.has(tokens):
+        clauses = [clause for clause in _CLAUSE.split(sentence) if clause.strip()]
+        others = [clause for clause in clauses if not phrases.thanks.has(split_words(clause))]
+        if len(others) == len(clauses) or not others:
+            return phrases.reservations.has(tokens)
+        rest = ", ".join(others)
+        goes_on = not _GOING_ON.isdisjoint(split_words(rest)[:1])
+        is_more = phrases.reservations.has(split_words(rest)) or phrases.harms.has(split_words(rest))
+        return (is_more or not goes_on) and states_something(rest, has_location=has_location)
+    if _is_praise(tokens):
+        return _has_reservation(tokens)
+    has_location = has_location or any(mention.is_subject for mention in find_mentions(sentence))
+    return has_location or not _only_points(tokens)
+
+
+def _is_reference(token: str) -> bool:
+    """Whether a word is an address or a number: a list of references says nothing by itself."""
+    return token.isdigit() or token.startswith(("http://", "https://"))
+
+
+def introduces(sentence: str) -> bool:
+    """Whether the sentence only leads to what follows it: it ends with a colon, and not with a smiley."""
+    return _SMILEY.sub("", sentence).rstrip(_AROUND_COLON).endswith(":")
+
+
+def _is_praise(tokens: Sequence[str]) -> bool:
+    phrases = shipped_phrases()
+    is_praise = any(
+        end - start > 1 or start == 0 or len(tokens) <= 4 for start, end in phrases.praise.find(tokens)
+    )
+    return is_praise and not phrases.harms.has(tokens)
+
+
+def _has_reservation(tokens: Sequence[str]) -> bool:
+    """Whether praise is taken back, by more than a word that points at other remarks."""
+    first = next(shipped_phrases().reservations.find(tokens), None)
+    return first is not None and not _only_points(tokens[first[1] :])
+
+
+def _only_points(tokens: Sequence[str]) -> bool:
+    if len(tokens) > MAX_POINTING_WORDS:
+        return False
+    phrases = shipped_phrases()
+    is_refusal = len(tokens) >= _FEWEST_REFUSING and not _REFUSALS.isdisjoint(tokens)
+    if is_refusal and not phrases.pointing.has(tokens):
+        return False  # "Please don't do that" names nothing, and asks for something
+    pointing = {index for start, end in phrases.pointing.find(tokens) for index in range(start, end)}
+    return all(index in pointing or token in phrases.fillers for index, token in enumerate(tokens))
+
+
+def is_question(sentence: str) -> bool:
+    """Whether the sentence ends with a question mark."""
+    return sentence.rstrip(CLOSERS).endswith("?")
+
+
+def is_hedged(text: str) -> bool:
+    """Whether the remark asks, or proposes without insisting."""
+    phrases = shipped_phrases()
+    if phrases.concessions.has(split_words(text)):
+        return True
+    sentences = [text[start:end] for start, end in sentence_spans(text)]
+    stated = [
+        sentence for sentence in sentences if states_something(sentence, has_location=True)
+    ] or sentences
+    if not stated:
+        return False
+    if any(phrases.harms.has(split_words(sentence)) and not is_question(sentence) for sentence in stated[1:]):
+        return False
+    first = split_words(stated[0])
+    return is_question(stated[0]) or any(
+        _NEGATIONS.isdisjoint(first[max(0, start - 2) : start]) for start, _ in phrases.hedges.find(first)
+    )
+
+
+def repeats_earlier(body: str) -> bool:
+    """Whether a review says that what was reported before still holds."""
+    readable = read_prose(body)
+    repeats = shipped_phrases().repeats
+    return any(repeats.has(split_words(readable[start:end])) for start, end in sentence_spans(readable))
+
+
+_BEFORE_MENTION = regex.Regex(
+    r"\b(?:no|not|never|none|neither|nor|without|isn't|aren't|wasn't|weren't|don't|doesn't|didn't|hasn't|haven't"
+    r"|can't|cannot|won't|nothing|free of|if|unless|whether|in case|suppose|imagine|assuming|otherwise|as if"
+    r"|fix(?:ed|es|ing)?|resolv(?:ed|es|ing)|remov(?:ed|es|ing)|handl(?:ed|es)|clos(?:ed|es)|avoid(?:ed|s)?"
+    r"|prevent(?:ed|s)?|used to|previously|formerly|once had|already)\b[^,;:.!?]{0,60}$",
+    ignore_case=True,
+)
+_DEMANDED = regex.Regex(
+    r"(?:^|\b(?:please|can you|could you|must|should|need to|needs to|have to|to|you'll want to)\s)\s*"
+    r"(?:fix|resolve|remove|avoid|handle|prevent|close)\b[^,;:.!?]{0,60}$",
+    ignore_case=True,
+)
+_AFTER_MENTION = regex.Regex(
+    r"^[^!?\n]{0,40}?(?:\s*[:=–—-]+\s*(?:none|no|nope|n/a|0|zero|ok|okay|fine|clear|clean|nothing|passed|✅|✓)\b"
+    r"|\s*[:–—-]*\s*[✅✓]"
+    r"|\b(?:was|were|is now|are now|got|has been|have been|been)\s+(?:\w+\s+)?"
+    r"(?:fixed|resolved|addressed|removed|handled|gone)\b"
+    r"|\bno longer\b|\b(?:is|are)\s+(?:fixed|gone|resolved|handled|fine|good|covered)\b"
+    r"|\b(?:not|never) (?:found|an issue|a problem|present|needed|required|seen|apply)\b"
+    r"|\bbefore (?:your|this|the|my) (?:change|pr|pull|patch|commit|branch)\b"
+    r"|\b(?:on|in) (?:main|master) (?:too|already|as well)\b"
+    r"|\b(?:previously|in the past|last (?:week|month|year|time)|yesterday)\b"
+    r"|\bisn't (?:an issue|a problem|needed)\b)",
+    ignore_case=True,
+)
+_ASKS = regex.Regex(
+    r"^[\s*_-]*(?:please|(?:can|could|would|will) you|can we|could we|shouldn't|should)\b", ignore_case=True
+)
+_REACH = 300
+
+
+def is_doubted(text: str, start: int, end: int) -> bool:
+    """Whether the text does not state what stands between two offsets.
+
+    Denied, fixed, in the past, supposed, asked about or praised: then nothing can be inferred from it.
+    """
+    first = _sentence_start(text, start)
+    last = _sentence_end(text, end)
+    sentence = text[first:last]
+    if is_question(sentence) and not _ASKS.match(sentence):
+        return True
+    if not states_something(sentence.rstrip(CLOSERS).rstrip(":"), has_location=True):
+        return True
+    before = text[max(first, start - _REACH) : start]
+    is_denied = _BEFORE_MENTION.search(before) and not _DEMANDED.search(before)
+    return bool(is_denied) or _AFTER_MENTION.search(text[end : min(last, end + _REACH)]) is not None
+
+
+_ENDS = (". ", "! ", "? ", "\n")
+
+
+def _sentence_start(text: str, start: int) -> int:
+    near = max(0, start - _REACH)
+    return max((at + len(sign) for sign in _ENDS if (at := text.rfind(sign, near, start)) >= 0), default=near)
+
+
+def _sentence_end(text: str, end: int) -> int:
+    far = min(len(text), end + _REACH)
+    found = (at + 1 for sign in _ENDS if (at := text.find(sign, max(0, end - 1), far)) >= 0)
+    return min(found, default=far)

@@ -1,0 +1,189 @@
+"""Whatever happens to a pull request, in whatever order it is reported, the ledger stays true."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.findings.ledger import HeadOrder, build_ledger, standing_verdicts
+from bot.pull_request.model import FindingStatus, Item, Stance
+from bot.pull_request.record import add_head
+from bot.values import Location
+from tests.builders import ALICE, BOB, RIO, at_minute
+from tests.findings.ledger_builders import CART, Story, inline, prose
+
+TAGS = ("date_errors", "title_overclaims", "scope_error")
+PEOPLE = (ALICE, BOB)
+
+_line = st.integers(1, 18)
+_items = st.lists(
+    st.one_of(
+        st.builds(Item, st.sampled_from(TAGS)),
+        st.builds(
+            lambda tag, line: Item(tag, f"at {line}", Location(CART, line)), st.sampled_from(TAGS), _line
+        ),
+        st.builds(lambda number: prose(f"remark {number}"), st.integers(1, 3)),
+        st.builds(
+            lambda number, line, tag: inline(number, line, tag, f"thread {number}"),
+            st.integers(1, 4),
+            _line,
+            st.sampled_from((None, *TAGS)),
+        ),
+    ),
+    min_size=1,
+    max_size=4,
+    unique_by=lambda item: (item.comment_id, item.tag) if item.comment_id else (item.tag, str(item.place)),
+)
+_acts = st.lists(
+    st.one_of(
+        st.tuples(st.just("reject"), _items, st.sampled_from(PEOPLE), st.booleans()),
+        st.tuples(st.just("approve"), st.sampled_from(PEOPLE)),
+        st.tuples(st.just("push"), st.sampled_from("abcd"), st.dictionaries(_line, st.just("x"), max_size=3)),
+        st.tuples(
+            st.just("resolve"),
+            st.sampled_from((101, 102, 103, 201, 202)),
+            st.sampled_from((ALICE, BOB, RIO)),
+            st.booleans(),
+        ),
+        st.tuples(st.just("dismiss"), st.sampled_from(TAGS)),
+        st.tuples(st.just("lift"), st.integers(0, 9)),
+        st.tuples(st.just("edit"), st.integers(0, 9)),
+        st.tuples(st.just("check"), st.booleans()),
+        st.tuples(st.just("late"), _items, st.sampled_from(PEOPLE)),
+    ),
+    min_size=1,
+    max_size=14,
+)
+
+
+def play(acts) -> Story:
+    story = Story()
+    for act in acts:
+        _play_one(story, act)
+    return story
+
+
+def _play_one(story: Story, act) -> None:  # noqa: C901 - one branch an act
+    reviews = [i for i, v in enumerate(story.pull_request.verdicts) if v.id.startswith("review:")]
+    match act:
+        case ("reject", items, who, repeats):
+            story.reject(*_own_threads(items, who), who=who, repeats=repeats)
+        case ("approve", who):
+            story.approve(who=who)
+        case ("push", letter, changed):
+            story.push(letter, changed)
+        case ("resolve", comment, by, resolved):
+            story.resolve(comment, by, "write" if by is BOB else None, resolved=resolved)
+        case ("dismiss", tag):
+            story.dismiss(tag)
+        case ("lift", index) if index < len(reviews):
+            story.change_verdict(reviews[index], lifted_at=at_minute(story.tick()))
+        case ("edit", index) if index < len(reviews) and story.pull_request.verdicts[reviews[index]].items:
+            verdict = story.pull_request.verdicts[reviews[index]]
+            removed = replace(verdict.items[0], removed_at=at_minute(story.tick()))
+            story.change_verdict(reviews[index], items=(removed, *verdict.items[1:]))
+        case ("check", passes):
+            # One result a head: a rerun replaces it, and keeps what it had reported as removed.
+            if not any(
+                v.id == f"check:ci / test@{story.pull_request.head[0]}" for v in story.pull_request.verdicts
+            ):
+                story.check(*(() if passes else (Item("tests_failing", "assert 1 == 2"),)))
+        case ("late", items, who):
+            first = story.pull_request.heads[0].head[0]
+            story.reject(*_own_threads(items, who), who=who, where=first)
+        case _:
+            pass
+
+
+def _own_threads(items, who) -> list[Item]:
+    """A thread belongs to who started it."""
+    return [replace(i, comment_id=i.comment_id + 100 * who.id) if i.comment_id else i for i in items]
+
+
+def summary(pull_request):
+    """Everything about the findings but their numbers, which go by arrival."""
+    return sorted(
+        repr((f.validator.key, f.item.tag, f.item.words, f.item.place, f.status, f.changes, f.head))
+        for f in build_ledger(pull_request).findings
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(_acts, st.randoms(use_true_random=False))
+def test_the_order_of_arrival_does_not_matter(acts, chance: random.Random):
+    pull_request = play(acts).pull_request
+    verdicts, rulings = list(pull_request.verdicts), list(pull_request.rulings)
+    threads, spans = list(pull_request.conversation.threads), list(pull_request.heads)
+    for values in (verdicts, rulings, threads, spans):
+        chance.shuffle(values)
+    heads: tuple = ()
+    for span in spans:
+        heads = add_head(heads, span.head, span.first)
+    shuffled = replace(
+        pull_request,
+        verdicts=tuple(verdicts),
+        rulings=tuple(rulings),
+        heads=heads,
+        conversation=replace(pull_request.conversation, threads=tuple(threads)),
+    )
+    assert summary(shuffled) == summary(pull_request)
+
+
+@settings(max_examples=150, deadline=None)
+@given(_acts)
+def test_nothing_is_fixed_without_a_later_head(acts):
+    pull_request = play(acts).pull_request
+    order = HeadOrder(pull_request)
+    for finding in build_ledger(pull_request).findings:
+        reported = None
+        for change in finding.changes:
+            position = order.position(change.head, change.at)
+            if change.status is FindingStatus.FIXED:
+                assert reported is not None
+                assert position > reported
+            elif change.status.is_open:
+                reported = position
+
+
+@settings(max_examples=150, deadline=None)
+@given(_acts)
+def test_no_finding_is_closed_without_an_act_of_its_validator_a_maintainer_or_its_check(acts):
+    pull_request = play(acts).pull_request
+    for finding in build_ledger(pull_request).findings:
+        for change in finding.changes:
+            if not change.status.is_open:
+                assert change.by in {finding.validator.name, "bob"}
+                assert change.by != RIO.login
+
+
+@settings(max_examples=150, deadline=None)
+@given(_acts)
+def test_a_finding_keeps_its_id_while_more_happens(acts):
+    story, ids = Story(), {}
+    for act in acts:
+        _play_one(story, act)
+        ledger = build_ledger(story.pull_request)
+        story.pull_request = replace(story.pull_request, findings=ledger.records())
+        numbers = [finding.number for finding in ledger.findings]
+        assert len(set(numbers)) == len(numbers)
+        for finding in ledger.findings:
+            assert ids.setdefault(finding.keys[0], finding.id) == finding.id
+
+
+@settings(max_examples=150, deadline=None)
+@given(_acts)
+def test_the_standing_verdicts_list_exactly_the_open_findings_of_those_who_reject(acts):
+    pull_request = play(acts).pull_request
+    ledger = build_ledger(pull_request)
+    standing = standing_verdicts(ledger)
+    listed = [item.finding for verdict in standing for item in verdict.items]
+    assert len(set(listed)) == len(listed)
+    rejecting = {v.validator.key for v in standing if v.stance is Stance.REJECTS}
+    assert sorted(listed) == sorted(f.id for f in ledger.open if f.validator.key in rejecting)
+    for verdict in standing:
+        if verdict.stance is Stance.APPROVES:
+            late = [f for f in ledger.of(verdict.validator.key) if f.is_open and f.head == verdict.head]
+            assert not [f for f in late if f.reported_at < verdict.at]

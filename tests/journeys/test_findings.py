@@ -1,0 +1,413 @@
+"""What becomes of every finding, from the webhook to the ledger, over real HTTP."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from bot.app import run_instance
+from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.findings.ledger import build_ledger
+from bot.gates.rule_book import CONFIG_FILE
+from bot.inbox.internal_deliveries import revisit_delivery
+from bot.inbox.parse import parse_delivery
+from bot.inbox.processor import LaneProcessor
+from bot.inbox.retry import RetryLater
+from bot.store.lanes import lane_due_at
+from bot.store.pull_requests import load_newest_pull_requests
+
+REJECT, APPROVE, COMMENT = "CHANGES_REQUESTED", "APPROVED", "COMMENTED"
+DATE, SCOPE = "<!-- ISSUES: date_errors -->", "<!-- ISSUES: scope_error -->"
+CART = "src/cart.py"
+LINES = [f"line_{number} = {number}" for number in range(1, 31)]
+
+
+def text(**changed: str) -> str:
+    lines = list(LINES)
+    for name, line in changed.items():
+        lines[int(name.removeprefix("line")) - 1] = line
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def pull(harness, knowledge):
+    """A pull request by an agent that adds a file of thirty lines."""
+    return harness.github.open_pull_request(
+        knowledge, "rio-agent[bot]", PullRequestOptions(files={CART: text()})
+    )
+
+
+@pytest.fixture
+def people_pull(harness, knowledge):
+    """The same by a person."""
+    return harness.github.open_pull_request(knowledge, "dave", PullRequestOptions(files={CART: text()}))
+
+
+async def settle(journey) -> None:
+    """Wait until the bot is done, and let GitHub's clock go on, whose times have whole seconds."""
+    await journey.wait_until_idle()
+    journey.advance_clock()
+
+
+async def recorded(journey, pull):
+    await settle(journey)
+    records = await journey.bot.store.read(load_newest_pull_requests, ("acme", "knowledge"))
+    return next(record for record in records if record.number == pull.number)
+
+
+async def statuses(journey, pull) -> dict[str, str]:
+    ledger = build_ledger(await recorded(journey, pull))
+    return {finding.item.tag or finding.item.words: finding.status.value for finding in ledger.findings}
+
+
+def review(journey, pull, state, body="", *inline, by="alice"):
+    drafts = [InlineDraft(CART, words, line=line) for line, words in inline]
+    return journey.github.submit_review(pull, by, state, body, drafts)
+
+
+def first_comment(submitted):
+    return next(
+        iter(submitted.comments.values() if isinstance(submitted.comments, dict) else submitted.comments)
+    )
+
+
+async def test_a_second_review_of_the_same_head_keeps_the_blockers_of_the_first(journey, pull):
+    review(journey, pull, REJECT, DATE)
+    await settle(journey)
+    review(journey, pull, REJECT, SCOPE)
+    assert await statuses(journey, pull) == {"date_errors": "new", "scope_error": "new"}
+    assert journey.markers(pull)[0]["issues"] == ["date_errors", "scope_error"]
+
+
+async def test_an_approval_without_a_push_withdraws_and_fixes_nothing(journey, pull):
+    review(journey, pull, REJECT, DATE)
+    await settle(journey)
+    review(journey, pull, APPROVE)
+    assert await statuses(journey, pull) == {"date_errors": "withdrawn"}
+    assert "1 withdrawn" in journey.comments(pull)[-1]
+    assert "fixed" not in journey.comments(pull)[-1]
+
+
+async def test_an_approval_of_a_later_head_fixes(journey, pull):
+    review(journey, pull, REJECT, DATE)
+    await settle(journey)
+    journey.github.push(pull, {CART: text(line5="better = 5")})
+    await settle(journey)
+    review(journey, pull, APPROVE)
+    assert await statuses(journey, pull) == {"date_errors": "fixed"}
+
+
+async def test_an_issue_that_comes_back_has_regressed(journey, pull):
+    for body in (DATE, SCOPE, DATE):
+        review(journey, pull, REJECT, body)
+        await settle(journey)
+        journey.github.push(pull, {CART: text(line5=f"again = {len(body)}", line6=body)})
+        await settle(journey)
+    assert (await statuses(journey, pull))["scope_error"] == "fixed"
+    ledger = build_ledger(await recorded(journey, pull))
+    steps = [change.status.value for change in ledger.findings[0].changes]
+    assert steps == ["new", "fixed", "regressed"]
+
+
+async def test_every_untagged_remark_of_a_rejection_is_a_finding(journey, pull):
+    body = "Thanks for this!\n\n- total() is called twice for every item\n- the cache is never emptied"
+    review(journey, pull, REJECT, body, (5, "this hides the KeyError"), (9, "nit: tmp2 says nothing"))
+    assert await statuses(journey, pull) == {
+        "total() is called twice for every item": "new",
+        "the cache is never emptied": "new",
+        "this hides the KeyError": "new",
+        "tmp2 says nothing": "new",
+    }
+    marker = journey.markers(pull)[0]
+    assert (marker["issues"], marker["verdict"]) == ([], "refine")
+
+
+@pytest.mark.parametrize(("line", "status"), [("line5", "changed"), ("line25", "new")])
+async def test_a_push_changes_only_the_findings_whose_lines_it_touches(journey, pull, line, status):
+    review(journey, pull, REJECT, "", (5, "this hides the KeyError"))
+    await settle(journey)
+    journey.github.push(pull, {CART: text(**{line: "other = 0"})})
+    assert await statuses(journey, pull) == {"this hides the KeyError": status}
+
+
+async def test_a_force_push_back_brings_the_finding_and_the_iterations_back_as_they_were(journey, pull):
+    review(journey, pull, REJECT, DATE, (5, "this hides the KeyError"))
+    await settle(journey)
+    first = pull.head_sha
+    journey.github.push(pull, {CART: text(line5="other = 0")})
+    await settle(journey)
+    review(journey, pull, REJECT, SCOPE)
+    before = await recorded(journey, pull)
+    journey.github.force_push(pull, first)
+    after = await recorded(journey, pull)
+    assert after.scores == before.scores != ()
+    assert journey.markers(pull)[-1]["iteration"] == 1
+    review(journey, pull, REJECT, DATE)
+    found = await statuses(journey, pull)
+    assert (found["date_errors"], found["scope_error"]) == ("regressed", "fixed")
+    assert (await recorded(journey, pull)).scores == before.scores
+
+
+async def test_a_dismissal_survives_a_push_and_the_way_back(journey, pull):
+    review(journey, pull, REJECT, DATE)
+    await settle(journey)
+    first = pull.head_sha
+    journey.github.comment(pull, "bob", "/feedback-dismiss date_errors reason: dates are right")
+    await settle(journey)
+    journey.github.push(pull, {CART: text(line5="other = 0")})
+    await settle(journey)
+    journey.github.force_push(pull, first)
+    assert await statuses(journey, pull) == {"date_errors": "dismissed"}
+    assert journey.markers(pull)[-1]["source"] == "alice"
+
+
+@pytest.mark.parametrize(
+    ("by", "pushed", "status"),
+    [
+        ("alice", True, "fixed"),
+        ("alice", False, "withdrawn"),
+        ("bob", True, "fixed"),
+        ("carol", True, "new"),
+        ("rio-agent[bot]", False, "changed"),
+    ],
+)
+async def test_a_resolved_thread_counts_by_who_resolved_it(journey, pull, by, pushed, status):
+    submitted = review(journey, pull, REJECT, "", (5, "this hides the KeyError"))
+    await settle(journey)
+    if pushed:
+        journey.github.push(pull, {CART: text(line25="other = 0")})
+        await settle(journey)
+    journey.github.resolve_thread(first_comment(submitted), by=by)
+    assert await statuses(journey, pull) == {"this hides the KeyError": status}
+
+
+async def test_a_reopened_thread_is_open_again(journey, pull):
+    submitted = review(journey, pull, REJECT, "", (5, "this hides the KeyError"))
+    await settle(journey)
+    comment = first_comment(submitted)
+    journey.github.resolve_thread(comment, by="alice")
+    assert await statuses(journey, pull) == {"this hides the KeyError": "withdrawn"}
+    journey.github.resolve_thread(comment, by="alice", resolved=False)
+    assert await statuses(journey, pull) == {"this hides the KeyError": "new"}
+
+
+async def test_what_is_edited_out_or_deleted_is_withdrawn_and_what_is_added_is_new(journey, pull):
+    submitted = review(journey, pull, REJECT, DATE, (5, "this hides the KeyError"))
+    await settle(journey)
+    journey.github.edit_review(submitted, SCOPE)
+    journey.github.delete_review_comment(first_comment(submitted))
+    assert await statuses(journey, pull) == {
+        "date_errors": "withdrawn",
+        "this hides the KeyError": "withdrawn",
+        "scope_error": "new",
+    }
+
+
+async def test_a_review_dismissed_on_github_withdraws_its_own_findings_alone(journey, pull):
+    submitted = review(journey, pull, REJECT, DATE)
+    await settle(journey)
+    review(journey, pull, REJECT, SCOPE, by="bob")
+    await settle(journey)
+    journey.github.dismiss_review(submitted, by="bob")
+    assert await statuses(journey, pull) == {"date_errors": "withdrawn", "scope_error": "new"}
+
+
+async def test_an_approval_with_remarks_makes_no_findings(journey, pull):
+    review(journey, pull, APPROVE, "Looks good, just rename tmp2.", (9, "tmp2 says nothing"))
+    assert await statuses(journey, pull) == {}
+    assert journey.comments(pull) == []
+
+
+async def test_a_comment_adds_its_tags_while_its_authors_rejection_stands(journey, pull):
+    review(journey, pull, REJECT, DATE)
+    await settle(journey)
+    review(journey, pull, COMMENT, "and one more", (9, "[scope_error] too wide"), (12, "hm, interesting"))
+    assert await statuses(journey, pull) == {"date_errors": "new", "scope_error": "new"}
+
+
+async def test_an_app_that_is_named_rejects_only_while_one_of_its_findings_blocks(harness, knowledge, pull):
+    config = "version: 1\nvalidators:\n  apps:\n    coderabbitai: {blocking: high}\n"
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
+    async with harness.run_bot():
+        review(
+            harness, pull, COMMENT, "", (5, "_🧹 Nitpick_\n\nPrefer a comprehension."), by="coderabbitai[bot]"
+        )
+        assert list((await statuses(harness, pull)).values()) == ["new"]
+        assert harness.comments(pull) == []
+        severe = "_⚠️ Potential issue_ | _🔴 Critical_\n\n**The total is read before it is set.**"
+        review(harness, pull, COMMENT, "", (9, severe), by="coderabbitai[bot]")
+        await settle(harness)
+        assert harness.markers(pull)[0]["open"] == {"blocking": 1, "warnings": 1}
+
+
+async def test_only_a_validator_lifts_a_label(journey, pull):
+    journey.github.add_label(pull, "gate:date_errors", by="alice")
+    await settle(journey)
+    journey.github.remove_label(pull, "gate:date_errors", by="rio-agent[bot]")
+    assert await statuses(journey, pull) == {"date_errors": "new"}
+    journey.github.add_label(pull, "gate:date_errors", by="alice")
+    await settle(journey)
+    journey.github.remove_label(pull, "gate:date_errors", by="bob")
+    assert await statuses(journey, pull) == {"date_errors": "withdrawn"}
+
+
+async def test_whose_turn_it_is_follows_what_everybody_did(journey, pull):
+    submitted = review(journey, pull, REJECT, "", (5, "this hides the KeyError"))
+    await settle(journey)
+    assert journey.markers(pull)[0]["turn"] == "author"
+    journey.github.reply(first_comment(submitted), "rio-agent[bot]", "It is handled above.")
+    await settle(journey)
+    assert journey.markers(pull)[0]["turn"] == "reviewer"
+    review(journey, pull, REJECT, DATE)
+    await settle(journey)
+    assert journey.markers(pull)[0]["turn"] == "author"
+    journey.github.request_review(pull, "alice", by="rio-agent[bot]")
+    await settle(journey)
+    assert journey.markers(pull)[0]["turn"] == "reviewer"
+    review(journey, pull, APPROVE)
+    await settle(journey)
+    assert journey.markers(pull)[0]["turn"] == "maintainer"
+    journey.github.merge(pull, by="bob")
+    await settle(journey)
+    assert journey.markers(pull)[0]["turn"] == "nobody"
+    assert "**Next**" not in journey.comments(pull)[-1]
+
+
+async def test_a_draft_is_its_authors_turn(journey, pull):
+    review(journey, pull, REJECT, DATE)
+    await settle(journey)
+    journey.github.request_review(pull, "alice", by="rio-agent[bot]")
+    journey.github.set_draft(pull, draft=True)
+    await settle(journey)
+    assert journey.markers(pull)[0]["turn"] == "author"
+
+
+async def test_a_running_check_is_pending_and_waited_for(harness, knowledge, pull):
+    config = "version: 1\nextends: [code-review]\nvalidators:\n  checks:\n    ci / test: [tests_failing]\n"
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
+    async with harness.run_bot():
+        harness.github.check(pull, "ci / test", "failure")
+        await settle(harness)
+        assert (harness.markers(pull)[0]["turn"], harness.markers(pull)[0]["pending"]) == ("author", [])
+        harness.github.push(pull, {CART: text(line5="other = 0")})
+        await settle(harness)
+        assert (harness.markers(pull)[0]["turn"], harness.markers(pull)[0]["pending"]) == (
+            "checks",
+            ["ci / test"],
+        )
+        run = harness.github.start_check_run(pull.repository, pull.head_sha, "ci / test")
+        await settle(harness)
+        assert harness.markers(pull)[0]["pending"] == ["ci / test"]
+        harness.github.complete_check_run(run, "success")
+        await settle(harness)
+        assert (harness.markers(pull)[0]["turn"], harness.markers(pull)[0]["pending"]) == ("maintainer", [])
+    assert await _stored_statuses(harness, pull) == {"tests_failing": "fixed"}
+
+
+async def _stored_statuses(harness, pull):
+    async with harness.run_bot():
+        return await statuses(harness, pull)
+
+
+async def test_a_push_alone_changes_neither_head_nor_id_of_the_marker_but_is_told(journey, pull):
+    review(journey, pull, REJECT, DATE)
+    await settle(journey)
+    before = journey.markers(pull)[0]
+    journey.github.push(pull, {CART: text(line5="other = 0")})
+    await settle(journey)
+    after = journey.markers(pull)[0]
+    assert (after["head"], after["id"], after["iteration"]) == (before["head"], before["id"], 1)
+    assert f"`{pull.head_sha[:7]}`" in journey.comments(pull)[0]
+    assert len(journey.comments(pull)) == 1
+
+
+async def test_a_persons_plain_review_gets_a_comment_only_where_that_adds_something(
+    journey, knowledge, people_pull
+):
+    review(journey, people_pull, REJECT, "", (5, "this hides the KeyError"))
+    await settle(journey)
+    assert len(journey.comments(people_pull)) == 1, "the repository's first rejection is answered"
+    other = journey.github.open_pull_request(knowledge, "dave", PullRequestOptions(files={CART: text()}))
+    review(journey, other, REJECT, "", (5, "this hides the KeyError"))
+    assert list((await statuses(journey, other)).values()) == ["new"]
+    assert journey.comments(other) == []
+    journey.github.comment(other, "dave", "/feedback")
+    await settle(journey)
+    assert len(journey.comments(other)) == 1
+
+
+async def test_a_second_source_makes_a_comment_useful(journey, people_pull, pull):
+    review(journey, pull, REJECT, DATE)
+    await settle(journey)
+    review(journey, people_pull, REJECT, "", (5, "this hides the KeyError"))
+    await settle(journey)
+    assert journey.comments(people_pull) == []
+    review(journey, people_pull, REJECT, "", (9, "tmp2 must go"), by="bob")
+    await settle(journey)
+    assert journey.markers(people_pull)[0]["open"]["blocking"] == 2
+
+
+async def test_an_agent_is_told_of_a_new_blocking_issue_once_a_head(journey, pull):
+    review(journey, pull, REJECT, DATE)
+    await settle(journey)
+    review(journey, pull, REJECT, SCOPE)
+    await settle(journey)
+    assert len(journey.comments(pull)) == 1, "everything about one head is edited in place"
+    journey.github.push(pull, {CART: text(line5="other = 0")})
+    review(journey, pull, REJECT, "<!-- ISSUES: date_errors, title_overclaims -->")
+    await settle(journey)
+    old, _ = journey.comments(pull)
+    assert old.startswith("Superseded by")
+    review(journey, pull, REJECT, "<!-- ISSUES: near_duplicate -->", by="bob")
+    await settle(journey)
+    assert len(journey.comments(pull)) == 2
+
+
+async def test_the_same_untagged_finding_left_alone_three_times_asks_for_a_person(journey, pull):
+    review(journey, pull, REJECT, "", (5, "this hides the KeyError"))
+    for number in (1, 2):
+        await settle(journey)
+        journey.github.push(pull, {CART: text(line25=f"other = {number}")})
+        review(journey, pull, REJECT, "", (10 + number, f"and here is another thing, number {number}"))
+    await settle(journey)
+    assert journey.markers(pull)[-1]["verdict"] == "escalate"
+    assert journey.markers(pull)[-1]["turn"] == "maintainer"
+
+
+async def test_an_app_that_usually_reports_is_waited_for_and_given_up_on_after_a_quarter_of_an_hour(
+    harness, knowledge, pull
+):
+    config = "version: 1\nvalidators:\n  apps: [coderabbitai]\n"
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
+    async with harness.run_bot() as bot:
+        review(harness, pull, COMMENT, "", (9, "Consider a set here."), by="coderabbitai[bot]")
+        review(harness, pull, REJECT, DATE)
+        await settle(harness)
+        assert harness.markers(pull)[0]["pending"] == []
+        harness.github.push(pull, {CART: text(line5="other = 0")})
+        await settle(harness)
+        assert harness.markers(pull)[0]["pending"] == ["coderabbitai[bot]"]
+        lane = f"revisit:{pull.repository.id}:{pull.number}"
+        waiting = await bot.store.read(lane_due_at, lane)
+        assert 14 * 60 < (waiting - harness.clock()).total_seconds() < 16 * 60
+        record = await recorded(harness, pull)
+    harness.advance_clock(16 * 60)
+    async with run_instance(harness.settings, clock=harness.clock) as instance:
+        harness.bot = instance
+        due = parse_delivery(revisit_delivery(record, harness.clock(), harness.clock()))
+        await LaneProcessor(instance.store, None, None, None, harness.clock)._revisit((due,))
+        await harness.wait_until_idle()
+        assert harness.markers(pull)[0]["pending"] == []
+
+
+async def test_it_is_too_early_to_give_up_on_an_app(harness, pull):
+    async with harness.run_bot() as bot:
+        review(harness, pull, REJECT, DATE)
+        record = await recorded(harness, pull)
+        due = parse_delivery(
+            revisit_delivery(record, harness.clock() + timedelta(minutes=9), harness.clock())
+        )
+        with pytest.raises(RetryLater) as early:
+            await LaneProcessor(bot.store, None, None, None, harness.clock)._revisit((due,))
+        assert 8 * 60 < early.value.seconds < 10 * 60
