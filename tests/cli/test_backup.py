@@ -70,7 +70,7 @@ async def test_an_existing_file_is_kept(filled, whetstone, tmp_path):
     [
         (("backup", "missing/copy"), "missing/copy can't be written: No such file or directory"),
         (("restore", "missing"), "missing: No such file or directory"),
-        (("restore", "text"), "text: the file can't be read as a backup: Not a gzipped file (b'no')"),
+        (("restore", "text"), "text: the file is not a valid backup: Not a gzipped file (b'no')"),
     ],
 )
 async def test_what_can_not_be_done_is_said_in_one_line(sqlite_url, whetstone, tmp_path, arguments, what):
@@ -89,10 +89,10 @@ async def test_a_store_in_use_is_not_restored_into(sqlite_url, whetstone):
     assert (await whetstone("backup", "copy.backup", url=sqlite_url))[0] == 0
     async with open_store(sqlite_url, worker=True):
         code, _, warned = await whetstone("restore", "copy.backup", url=sqlite_url)
-    assert (code, "already works on" in warned) == (2, True)
+    assert (code, "already uses" in warned) == (2, True)
 
 
 async def test_without_a_store_there_is_nothing_to_back_up(whetstone, tmp_path):
     code, _, warned = await whetstone("backup", "copy.backup", url=f"sqlite:///{tmp_path}/none.db")
-    assert (code, "there is no store yet" in warned) == (2, True)
+    assert (code, "no store exists yet" in warned) == (2, True)
     assert list(tmp_path.glob("copy*")) == []

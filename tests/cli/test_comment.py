@@ -123,7 +123,7 @@ async def test_waiting_in_vain_is_exit_code_4(comment, pull):
     ("options", "what"),
     [
         (("--head", "main"), "--head 'main' is no SHA of a commit"),
-        (("--timeout", "0"), "'0' is no number above 0"),
+        (("--timeout", "0"), "must be a number above 0"),
         (("--marker", "--json"), "not allowed with argument"),
     ],
 )

@@ -179,8 +179,8 @@ async def test_a_port_that_is_taken_is_named_with_its_setting(host, said):
 @pytest.mark.parametrize(
     ("token", "said"),
     [
-        (None, "; set GH_TOKEN: without it only public pull requests can be read, at a low rate"),
-        ("t", "; it does not exist, or GH_TOKEN can't read it"),
+        (None, "; GH_TOKEN is not set"),
+        ("t", "; GH_TOKEN is not valid, or may not read this"),
     ],
 )
 @pytest.mark.usefixtures("here")
@@ -197,17 +197,17 @@ async def test_a_thread_that_can_not_be_read_is_told_with_what_the_token_has_to_
     if token:
         monkeypatch.setenv("GH_TOKEN", token)
     typed = ["comment", "acme/kb", "7", "--login", "whetstone[bot]"]
-    assert await asyncio.to_thread(run_command_line, typed) == 1
-    assert capsys.readouterr().err == f"whetstone comment: the comments of acme/kb#7: 404 Not Found{said}\n"
+    assert await asyncio.to_thread(run_command_line, typed) == 3
+    assert capsys.readouterr().err == (
+        f"whetstone comment: 127.0.0.1:{server.port} answers 404: Not Found{said}\n"
+    )
 
 
 @pytest.mark.usefixtures("here")
 def test_a_github_that_can_not_be_reached_is_told_in_words(capsys, monkeypatch):
     monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
-    assert run_command_line(["comment", "acme/kb", "7", "--login", "whetstone[bot]"]) == 1
-    assert capsys.readouterr().err == (
-        "whetstone comment: the comments of acme/kb#7: nothing is listening on 127.0.0.1:9\n"
-    )
+    assert run_command_line(["comment", "acme/kb", "7", "--login", "whetstone[bot]"]) == 3
+    assert capsys.readouterr().err == ("whetstone comment: nothing answers at 127.0.0.1:9\n")
 
 
 def test_the_version_can_be_asked_for(capsys):
