@@ -240,6 +240,7 @@ async def _api_routes(
     from bot.inbox.internal_deliveries import CheckRunReporter
     from bot.iterations.selection import selection_report_markdown
     from bot.web.api.access import AccessCache, RepositoryGuard
+    from bot.web.api.lessons import LessonEndpoints
     from bot.web.api.oidc import open_verifier
     from bot.web.api.public import PublicEndpoints
     from bot.web.api.pulls import PullRequestEndpoints
@@ -270,6 +271,7 @@ async def _api_routes(
             *PublicEndpoints(github.me, rule_book).routes(guard),
             *GroundingReport(store, rule_book, utc_now).routes(guard),
             *AdviceReport(store, rule_book, utc_now).routes(guard),
+            *LessonEndpoints(store, github, rule_book, utc_now, link_context(configuration)).routes(guard),
             *validations.routes(guard),
         ]
 

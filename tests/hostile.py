@@ -26,6 +26,7 @@ from bot.detection.detector import detect
 from bot.detection.load import shipped_detection_rules
 from bot.feedback import brief, brief_inputs, lint, marker
 from bot.feedback.clarity import clarity
+from bot.findings import line_tracking
 from bot.gates import model as gates_model
 from bot.gates.model import is_tag, nearest_word
 from bot.gates.packs import load_packs, rules_directory
@@ -36,7 +37,7 @@ from bot.grounding import claims, clauses, manifests, verify
 from bot.grounding.verify_files import heading_slug
 from bot.inbox import parse
 from bot.inbox.parse import lane_of_payload
-from bot.iterations import line_tracking
+from bot.lessons import agents, effect, preflight
 from bot.markdown import escape, spans
 from bot.markdown import format as markdown_format
 from bot.markdown.blocks import SpanKind
@@ -655,6 +656,16 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         ),
         "reversed line map": lambda text: line_tracking.map_lines(
             text, "\n".join(reversed(text.split("\n")))
+        ),
+        "signatures of agents": lambda text: agents.shipped_agents().read(text),
+        "lessons in a file": lambda text: effect.find_lessons(
+            f"{effect.SECTION_START}{text}", KNOWLEDGE_BASE
+        ),
+        "certain fixes": lambda text: preflight.certain_fixes(
+            {"a.md": text, "b.md": f"---\ncreated: {text}\n---\n"},
+            ("date_errors", "frontmatter_schema", "broken_wiki_links"),
+            frozenset(),
+            NOW.date(),
         ),
         "config": configured,
         "config value": lambda text: configured(f"version: 1\ngates:\n  a_b:\n    fix: {text}"),

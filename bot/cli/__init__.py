@@ -75,6 +75,11 @@ GROUPS: dict[str, tuple[CliCommand, ...]] = {
             "GH_TOKEN=$(gh auth token) WHETSTONE_URL=https://whetstone.example.com whetstone mcp",
         ),
         CliCommand(
+            "preflight",
+            "Before a push: gates you break on the changed paths, and fixes.",
+            "WHETSTONE_URL=https://whetstone.example GH_TOKEN=$(gh auth token) whetstone preflight",
+        ),
+        CliCommand(
             "parse",
             "Print the marker or the document of a comment as JSON.",
             "gh api repos/acme/knowledge/issues/comments/501 --jq .body | whetstone parse --document",
@@ -112,6 +117,11 @@ GROUPS: dict[str, tuple[CliCommand, ...]] = {
             "weekly",
             "Update the weekly summary issue with the current week.",
             "whetstone weekly acme/knowledge --dry-run",
+        ),
+        CliCommand(
+            "lessons",
+            "Print what reviews keep asking for, as a section for AGENTS.md.",
+            "whetstone lessons acme/knowledge --agent 'rio-agent[bot]' >> AGENTS.md",
         ),
         CliCommand(
             "export",

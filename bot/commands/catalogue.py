@@ -31,6 +31,7 @@ from bot.gates.config import Permission, RecordVisibility, record_visibility
 from bot.gates.model import is_tag
 from bot.history.text import HistoryContext, render_history
 from bot.iterations.model import current_iteration, open_appeals
+from bot.lessons.text import render_reply
 from bot.markdown.escape import code_span
 from bot.pull_request.effects import CommandSource, ForgetPerson
 from bot.pull_request.model import Item, RulingAction
@@ -95,6 +96,23 @@ class HistoryRequest(CommandRequest):
         is_default = self.login is None
         setting = HistoryContext(repository, context.rules.gates, context.site.web, is_default)
         return context.reply(render_history(facts.history, setting))
+
+
+@dataclass(frozen=True, slots=True)
+class LessonsRequest(CommandRequest):
+    """`/feedback-lessons`: what reviews here keep asking for, as a section to copy."""
+
+    @classmethod
+    def parse(cls, arguments: CommandArguments) -> LessonsRequest | ArgumentError:
+        """Accept no arguments."""
+        return _unexpected(arguments.words) or LessonsRequest()
+
+    def decide(self, context: CommandContext) -> CommandOutcome:
+        """Reply with the section."""
+        report = context.facts.lessons
+        if report is None:
+            return context.refuse()
+        return context.reply(render_reply(report, context.pull_request.repository, context.site.web))
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,6 +417,7 @@ def _parse_location(word: str) -> Location | None:
 
 _ANYONE = CommandPermission(Permission.READ)
 _ANYONE_AND_BOT = CommandPermission(Permission.READ, or_bot_author=True)
+_TRIAGE = CommandPermission(Permission.TRIAGE)
 _OVERRIDES = CommandPermission(Permission.WRITE, except_author=True)
 _APPEALS = CommandPermission(Permission.WRITE, or_author=True)
 
@@ -410,6 +429,14 @@ SLASH_COMMANDS = (
         help="Which gates an author breaks, how often, and what fixed them last time.",
         who=_ANYONE_AND_BOT,
         request=HistoryRequest,
+    ),
+    SlashCommand(
+        name="lessons",
+        usage="",
+        example="/feedback-lessons",
+        help="What reviews here keep asking for, as a section for `AGENTS.md`.",
+        who=_TRIAGE,
+        request=LessonsRequest,
     ),
     SlashCommand(
         name="explain",
@@ -476,7 +503,7 @@ SLASH_COMMANDS = (
         usage="",
         example="/feedback",
         help="Post the feedback comment, or refresh it.",
-        who=_ANYONE_AND_BOT,
+        who=_ANYONE,
         request=ShowRequest,
     ),
     SlashCommand(

@@ -6,19 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.commands.catalogue import ForgetRequest, HistoryRequest
+from bot.commands.catalogue import ForgetRequest, HistoryRequest, LessonsRequest
 from bot.commands.decide import decide_command
 from bot.commands.model import CommandFacts, CommandInvocation, CommandOutcome, ParsedCommand
 from bot.commands.store import load_replies
-from bot.gates.config import RepositoryRules
+from bot.gates.config import Permission, RepositoryRules
 from bot.github.client import GitHub
 from bot.history.fetch import fetch_history, history_query
 from bot.history.forget import count_stored
 from bot.history.store import find_author
+from bot.lessons.fetch import fetch_lessons, lesson_query
 from bot.markdown.links import LinkContext
 from bot.pull_request.model import PullRequest
 from bot.store.store import Store
 from bot.values import Account
+
+_TRIAGE_ROLES = frozenset(role for role in Permission if role.is_at_least(Permission.TRIAGE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,10 @@ class CommandHandler:
                 query = history_query(subject, rules, facts.now, request.hours, request.tag)
                 history = await fetch_history(self.store, repository, query, rules, pull_request)
                 return replace(facts, subject=subject, history=history)
+            case LessonsRequest() if facts.role in _TRIAGE_ROLES:
+                asked = lesson_query(repository, rules, facts.now)
+                lessons = await fetch_lessons(self.store, self.github, repository, rules, asked)
+                return replace(facts, lessons=lessons)
             case ForgetRequest():
                 stored = await self.store.read(count_stored, repository.id, account.id)
                 return replace(facts, stored=stored)

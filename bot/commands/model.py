@@ -14,6 +14,7 @@ from bot import regex
 from bot.gates.config import Permission, RepositoryRules
 from bot.history.model import StoredCounts
 from bot.history.patterns import AuthorHistory
+from bot.lessons.model import LessonReport
 from bot.markdown.escape import one_line
 from bot.markdown.links import LinkContext
 from bot.pull_request.effects import (
@@ -262,6 +263,7 @@ class CommandFacts:
     """Whose history is asked for."""
     history: AuthorHistory | None = None
     stored: StoredCounts = field(default_factory=StoredCounts)
+    lessons: LessonReport | None = None
 
 
 @dataclass(frozen=True, slots=True)

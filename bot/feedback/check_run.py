@@ -242,6 +242,8 @@ def _add_suggestions(pull_request: PullRequest, feedback: Feedback) -> tuple[Pul
     head = pull_request.head
     if pull_request.suggested == head or feedback.iteration.head != head:
         return pull_request, ()
+    # What was reported at an earlier head was offered there, and stands in its own thread.
+    reported = {finding.id for finding in feedback.iteration.ledger.open if finding.head == head}
     by_location = dict.fromkeys(
         Suggestion(
             location.path, location.line, _suggestion_body(gate.name, gate.tag or "", finding.item.suggestion)
@@ -250,7 +252,7 @@ def _add_suggestions(pull_request: PullRequest, feedback: Feedback) -> tuple[Pul
         if gate.is_auto_fixable
         for finding in gate.findings
         if (location := finding.item.place) and location.line and not location.end_line
-        if finding.item.suggestion and not finding.item.offered
+        if finding.item.suggestion and not finding.item.offered and finding.item.finding in reported
     )
     if not by_location:
         return pull_request, ()

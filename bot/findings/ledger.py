@@ -29,7 +29,7 @@ from bot.pull_request.model import (
     Validator,
     Verdict,
 )
-from bot.pull_request.record import is_validator_key_of, known_heads
+from bot.pull_request.record import add_head, is_validator_key_of, known_heads
 from bot.values import Location
 
 _WRITERS = frozenset({"write", "maintain", "admin"})
@@ -99,7 +99,13 @@ class HeadOrder:
     """The order of the pushes: "later" means pushed later, also for a head that came back."""
 
     def __init__(self, pull_request: PullRequest) -> None:
-        self._spans = known_heads(pull_request)
+        spans = known_heads(pull_request)
+        # Reviews from before the bot first saw the pull request are about heads that no push told of.
+        for verdict in sorted(pull_request.verdicts, key=verdict_order, reverse=True):
+            is_earlier = spans and verdict.at < spans[0].first
+            if is_earlier and verdict.head and all(span.head != verdict.head for span in spans):
+                spans = add_head(spans, verdict.head, verdict.at)
+        self._spans = spans
 
     def position(self, head: str | None, at: datetime) -> int:
         """Return the position of a head in the order of the pushes, as seen at that time."""

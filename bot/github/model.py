@@ -123,6 +123,14 @@ class TokenAccess:
 
 
 @dataclass(frozen=True, slots=True)
+class FileCommit:
+    """A commit that changed a file, and when it was committed."""
+
+    sha: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class PostedComment:
     """The bot's comment as GitHub stored it."""
 

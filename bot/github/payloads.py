@@ -30,6 +30,7 @@ from bot.values import GHOST, Account, Repository
 JsonObject = Mapping[str, Any]
 
 _LARGEST = 2**63 - 1  # what a database's integer holds
+_MAX_MESSAGE = 4_000  # characters at the end of a commit message, where trailers are
 
 
 class PayloadError(Exception):
@@ -164,10 +165,6 @@ def parse_payload_pull_request(payload: JsonObject) -> PullRequestSnapshot:
     return parse_pull_request(parse_repository(payload), require_object(payload, "pull_request"))
 
 
-MAX_DESCRIPTION = 4_000
-"""Characters of a description that are kept, for the claims in it."""
-
-
 def parse_pull_request(where: Repository, tree: JsonObject) -> PullRequestSnapshot:
     """A pull request of this repository, from a webhook or as it is read."""
     created = require_time(tree, "created_at")
@@ -186,7 +183,7 @@ def parse_pull_request(where: Repository, tree: JsonObject) -> PullRequestSnapsh
         draft=get_path(tree, "draft") is True,
         closed_at=get_time(tree, "closed_at"),
         base_sha=get_text(tree, "base.sha"),
-        body=get_text(tree, "body")[:MAX_DESCRIPTION],
+        body=get_text(tree, "body"),
     )
 
 
@@ -376,6 +373,7 @@ def parse_comparison(answer: Any, head: str) -> Comparison:
         tree=get_text(shown, "commit.tree.sha") or None,
         ahead=get_integer(answer, "ahead_by") or 0,
         files=tuple(map(_file, filter(_is_named, _list(answer, "files")))),
+        messages=tuple(get_text(commit, "commit.message")[-_MAX_MESSAGE:] for commit in commits),
     )
 
 

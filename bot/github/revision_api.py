@@ -14,13 +14,14 @@ from bot.definitions import outline_file
 from bot.github import payloads
 from bot.github.auth import Authenticator, InstallationApi
 from bot.github.errors import ApiRequest, Forbidden, GitHubUnavailable, NotFound, ValidationFailed
-from bot.github.model import PostedCheck
+from bot.github.model import FileCommit, PostedCheck
 from bot.github.payloads import (
     JsonObject,
     PayloadError,
     get_integer,
     get_path,
     get_text,
+    get_time,
     require_id,
     require_text,
 )
@@ -59,6 +60,15 @@ class CommitApi(InstallationApi):
         except NotFound:
             return None
         return _content(answer, repository_request(repository, "GET", address, "contents=read"))
+
+    async def file_commits(self, repository: Repository, path: str) -> tuple[FileCommit, ...]:
+        """The newest commits of the default branch that changed a file, at most 100, newest first."""
+        address = f"{REPO_PATH}/commits?sha={{branch}}&path={{file}}&per_page=100"
+        commits = await self._list(
+            repository, address, "contents=read", limit=100, branch=repository.default_branch, file=path
+        )
+        dated = ((_sha(commit), get_time(commit, "commit.committer.date")) for commit in commits)
+        return tuple(FileCommit(sha, at) for sha, at in dated if at)
 
     async def covers(self, owner: str, name: str) -> bool:
         """Whether the App is installed in this repository."""

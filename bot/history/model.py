@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
@@ -25,6 +25,7 @@ from bot.pull_request.model import (
     StatusChange,
     Validator,
     Verdict,
+    WrittenBy,
 )
 from bot.pull_request.record import add_head, known_heads
 from bot.values import Account, Location, Repository
@@ -195,6 +196,8 @@ class HistoryRecord:
     """The actions that its author was advised to take, and whether they were accepted."""
     repository: str = ""
     """`owner/name` of another repository that shares its history; empty for the repository itself."""
+    written_by: tuple[WrittenBy, ...] = ()
+    """The coding agents that signed it; its author stays who opened it."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -286,7 +289,12 @@ def build_history_record(pull_request: PullRequest) -> HistoryRecord:
         observed=_item_outcomes(pull_request),
         advice=collect_advice(pull_request),
         stated=compute_review_stats(pull_request),
+        written_by=tuple(dict.fromkeys((*pull_request.written_by, *_commit_signatures(pull_request)))),
     )
+
+
+def _commit_signatures(pull_request: PullRequest) -> Iterator[WrittenBy]:
+    return (mark for revision in pull_request.revisions for mark in revision.written_by)
 
 
 def replay_record(record: HistoryRecord) -> HistoryRecord:

@@ -18,6 +18,7 @@ from bot.inbox.internal_deliveries import (
     past_delivery,
 )
 from bot.inbox.retry import RetryLater
+from bot.lessons.agents import record_agents
 from bot.pull_request.effects import UpdateRepository
 from bot.pull_request.events import (
     BackfillStep,
@@ -230,6 +231,7 @@ class PastProcessor:
             pull_request = record_event(pull_request, event, received_at)
         if pull_request is None:
             return NO_CHANGE
+        pull_request = record_agents(pull_request, [event for event, _ in received])
         moment = DecisionTime(self.clock(), str(uuid.uuid4()))
         rules = await self.rule_book.rules(pull_request.repository)
         # What is to be said, the events of today will say: until then nothing counts as shown.

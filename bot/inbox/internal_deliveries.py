@@ -278,7 +278,8 @@ def config_broken_delivery(repository: Repository, version: str, now: datetime) 
 def past_delivery(due: BackfillStep, snapshot: PullRequestSnapshot, now: datetime) -> Delivery:
     """The delivery that has an earlier pull request recorded, once per backfill."""
     repository = due.repository
-    payload = {**repository_payload(repository), "pull_request": _pull_request_payload(snapshot)}
+    pull_request = {**_pull_request_payload(snapshot), "body": snapshot.description}
+    payload = {**repository_payload(repository), "pull_request": pull_request}
     identity, lane = f"backfill:{due.run}:pr:{snapshot.number}", f"pr:{repository.id}:{snapshot.number}"
     return _internal_delivery(identity, lane, PAST, payload, now)
 

@@ -63,6 +63,8 @@ class Comparison:
     files: tuple[FileDiff, ...]
     ahead: int
     """Commits that the branch does not have; 0 once it was merged."""
+    messages: tuple[str, ...] = ()
+    """Of these commits, as far as GitHub lists them."""
 
 
 @dataclass(frozen=True, slots=True)

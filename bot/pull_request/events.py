@@ -28,8 +28,8 @@ class PullRequestSnapshot:
     closed_at: datetime | None
     base_sha: str = field(default="", compare=False)
     """The base's newest commit then; two payloads of one state may differ in it."""
-    body: str = field(default="", compare=False)
-    """The beginning of the description."""
+    body: str = field(default="", compare=False, repr=False)
+    """The description."""
 
 
 class ReviewState(StrEnum):

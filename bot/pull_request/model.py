@@ -394,6 +394,14 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenBy:
+    """A coding agent that signed a commit or a description, and the model where it names one."""
+
+    agent: str
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Revision:
     """A head that the pull request had, and when it was first seen."""
 
@@ -409,6 +417,8 @@ class Revision:
     """GitHub no longer has it."""
     reads: int = 0
     """How often reading its files and checks was attempted."""
+    written_by: tuple[WrittenBy, ...] = ()
+    """The agents that signed its commits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -589,6 +599,8 @@ class PullRequest:
     """Number and last status of every finding, in the order in which they were first reported."""
     scores: tuple[FrozenScore, ...] = ()
     """The scores of the iterations that are over."""
+    written_by: tuple[WrittenBy, ...] = ()
+    """The agents that signed the description."""
 
     @property
     def name(self) -> str:

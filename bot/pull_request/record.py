@@ -65,6 +65,8 @@ def _date_revision(revision: Revision, first: dict[str, Revision], pull_request:
     return replace(revision, seen_at=min(revision.seen_at, pull_request.closed_at or revision.seen_at))
 
 
+MAX_DESCRIPTION = 4_000
+"""Characters of a description that are kept, for the claims in it."""
 MAX_KEPT_FILES = 300
 """Files stored of one head, which is also GitHub's limit for one comparison."""
 MAX_KEPT_HEADS = 50
@@ -271,7 +273,7 @@ def _record_snapshot(pull_request: PullRequest | None, snapshot: PullRequestSnap
             merged=snapshot.merged,
             draft=snapshot.draft,
             closed_at=snapshot.closed_at,
-            body=snapshot.body,
+            body=snapshot.body[:MAX_DESCRIPTION],
             revisions=(revision,),
             heads=(HeadSpan(snapshot.head, snapshot.updated_at, snapshot.updated_at),),
         )
@@ -304,7 +306,7 @@ def merge_snapshot(pull_request: PullRequest, snapshot: PullRequestSnapshot) -> 
         merged=snapshot.merged or (pull_request.merged and not snapshot.open),
         draft=snapshot.draft,
         closed_at=snapshot.closed_at,
-        body=snapshot.body,
+        body=snapshot.body[:MAX_DESCRIPTION],
         revisions=_add_revision(pull_request.revisions, _snapshot_revision(snapshot)),
         heads=add_head(known_heads(pull_request), snapshot.head, snapshot.updated_at),
         unsure=False,

@@ -18,6 +18,7 @@ from bot.history.forget import load_forgotten
 from bot.history.model import HistoryRecord
 from bot.history.store import load_newest_records
 from bot.iterations.model import list_iterations
+from bot.lessons.agents import read_agents
 from bot.paths import is_inside_repository, is_secret_path
 from bot.pull_request.checks import CheckAnnotation, CheckResult
 from bot.pull_request.diff import Comparison
@@ -434,7 +435,14 @@ async def _fetch_revision(pull_request: PullRequest, revision: Revision, github:
     checks = await _fetch_check_results(pull_request, revision, github)
     if comparison is None or not comparison.ahead:
         return replace(tried, checks=checks)
-    return replace(tried, base=comparison.base, tree=comparison.tree, files=comparison.files, checks=checks)
+    return replace(
+        tried,
+        base=comparison.base,
+        tree=comparison.tree,
+        files=comparison.files,
+        checks=checks,
+        written_by=read_agents(comparison.messages),
+    )
 
 
 async def _fetch_comparison(

@@ -29,6 +29,7 @@ from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
 from bot.grounding.fetch import observe_revision
 from bot.grounding.log import pending_claims, record_grounding
+from bot.lessons.agents import record_agents
 from bot.markdown.links import LinkContext
 from bot.pull_request.events import CheckBackfillEvent, Event, InlineCommentEvent
 from bot.pull_request.facts import DecisionTime, Facts
@@ -96,6 +97,7 @@ class TurnRunner:
         if pull_request is None:
             return NO_CHANGE
 
+        pull_request = record_agents(pull_request, events)
         moment = DecisionTime(self.clock(), str(uuid.uuid4()))
         rules, (forgotten, recent_records) = await fetch_both(
             self._rules(pull_request, events), fetch_stored(pull_request, events, self.store)

@@ -165,7 +165,9 @@ def _untagged_items(
         origin = _annotation_origin(annotation, check)
         yield Item(None, words[:MAX_ITEM_WORDS], annotation.location, check.url, origin=origin)
     if not located:
-        words = (failure.summary if failure else "") or check.title or f"{check.name}: {check.conclusion}"
+        first_line = next((line.strip() for line in check.output.splitlines() if line.strip()), "")
+        summary = (failure.summary if failure else "") or first_line or check.title
+        words = summary or f"{check.name}: {check.conclusion}"
         yield Item(None, words[:MAX_ITEM_WORDS], failure.location if failure else None, check.url)
 
 

@@ -10,6 +10,7 @@ from bot.github.client import GitHub
 from bot.github.errors import GitHubError
 from bot.history.model import Week, week_containing
 from bot.history.store import load_records
+from bot.lessons.fetch import fetch_lessons, lesson_query
 from bot.markdown.links import LinkContext
 from bot.store.store import Store
 from bot.values import Repository
@@ -42,7 +43,10 @@ class WeeklyFetcher:
             inactive_after=timedelta(days=rules.history.dead_after_days),
         )
         records = await self.store.read(load_records, repository.id, summary_needed_since(query))
-        context = WeeklyContext(rules.gates, self.site.web, await self._has_config(repository))
+        lessons = await fetch_lessons(
+            self.store, self.github, repository, rules, lesson_query(repository, rules, now)
+        )
+        context = WeeklyContext(rules.gates, self.site.web, await self._has_config(repository), lessons)
         return decide_week(records, query, context, now)
 
     async def _has_config(self, repository: Repository) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.gates.model import Gates, gate_display_name
 from bot.gates.rule_book import CONFIG_FILE
+from bot.lessons.model import LessonReport
+from bot.lessons.text import format_prevented
 from bot.markdown.escape import code_span, escape_mentions
 from bot.markdown.format import format_count, format_out_of, join_words
 from bot.markdown.links import GitHubLinks, format_login
@@ -40,6 +42,7 @@ class WeeklyContext:
     web: GitHubLinks
     has_config: bool = True
     """The repository has a config, which can be linked to."""
+    lessons: LessonReport = field(default_factory=lambda: LessonReport(()))
 
 
 def recommend(summary: WeeklySummary, context: WeeklyContext) -> tuple[Recommendation, ...]:
@@ -49,8 +52,22 @@ def recommend(summary: WeeklySummary, context: WeeklyContext) -> tuple[Recommend
         _too_strict(summary, context),
         _not_counted(summary),
         _doubled(summary, context),
+        _lessons(context),
     )
     return tuple(filter(None, candidates))[:MAX_RECOMMENDATIONS]
+
+
+def _lessons(context: WeeklyContext) -> Recommendation | None:
+    """Offer the section for agents' instructions, which `render_lessons` folds into the description."""
+    prevented = format_prevented(context.lessons)
+    if not prevented:
+        return None
+    count = format_count(len(context.lessons.unadopted), "lesson")
+    cost = f"would have prevented {prevented} in 12 weeks"
+    return Recommendation(
+        f"{count} of past reviews {cost}: copy the section *Lessons for agents* below into `AGENTS.md`.",
+        f"copy the lessons for agents into `AGENTS.md`; they {cost}",
+    )
 
 
 def _check_first(summary: WeeklySummary, context: WeeklyContext) -> Recommendation | None:

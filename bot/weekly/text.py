@@ -11,6 +11,7 @@ from bot.history.model import Ratio
 from bot.history.patterns import Trend, format_points_change
 from bot.history.rates import MIN_BRIEFS, AdviceRates, ReviewerRates, combine_reviewer_rates
 from bot.history.text import format_untagged
+from bot.lessons.text import render_lessons
 from bot.markdown.escape import code_span, render_marker, table_cell
 from bot.markdown.format import format_count, format_long_range, format_share, to_percent
 from bot.markdown.links import format_login
@@ -275,6 +276,7 @@ def render_description(
         *render_authors(summary.authors),
         *render_reviewers(summary),
         *render_advice(summary.advice),
+        *render_lessons(context.lessons, summary.query.repository, context.web),
         _footer(summary),
     )
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import subprocess
 import sys
@@ -174,40 +173,6 @@ async def test_a_port_that_is_taken_is_named_with_its_setting(host, said):
             async with listen(web.Application(), host, port):
                 raise AssertionError
     assert str(reason.value).startswith(said.format(port=port))
-
-
-@pytest.mark.parametrize(
-    ("token", "said"),
-    [
-        (None, "; GH_TOKEN is not set"),
-        ("t", "; GH_TOKEN is not valid, or may not read this"),
-    ],
-)
-@pytest.mark.usefixtures("here")
-async def test_a_thread_that_can_not_be_read_is_told_with_what_the_token_has_to_do_with_it(
-    capsys, monkeypatch, aiohttp_server, token, said
-):
-    async def hidden(_):
-        return web.json_response({"message": "Not Found"}, status=404)
-
-    app = web.Application()
-    app.add_routes([web.get("/{tail:.*}", hidden)])
-    server = await aiohttp_server(app)
-    monkeypatch.setenv("GITHUB_API_URL", str(server.make_url("")).rstrip("/"))
-    if token:
-        monkeypatch.setenv("GH_TOKEN", token)
-    typed = ["comment", "acme/kb", "7", "--login", "whetstone[bot]"]
-    assert await asyncio.to_thread(run_command_line, typed) == 3
-    assert capsys.readouterr().err == (
-        f"whetstone comment: 127.0.0.1:{server.port} answers 404: Not Found{said}\n"
-    )
-
-
-@pytest.mark.usefixtures("here")
-def test_a_github_that_can_not_be_reached_is_told_in_words(capsys, monkeypatch):
-    monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
-    assert run_command_line(["comment", "acme/kb", "7", "--login", "whetstone[bot]"]) == 3
-    assert capsys.readouterr().err == ("whetstone comment: nothing answers at 127.0.0.1:9\n")
 
 
 def test_the_version_can_be_asked_for(capsys):

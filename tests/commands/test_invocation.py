@@ -266,6 +266,7 @@ def test_who_may_in_words():
             "`write` or more, not the author, no bot",
             "anyone who can read, no bot",
             "anyone who can read, no bot",
+            "anyone who can read, no bot",
             "anyone who can read",
         ]
     )

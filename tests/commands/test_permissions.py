@@ -21,6 +21,7 @@ AGENT = CommandGiver(None, is_author=True, is_bot=True, is_agent=True)
 OTHER_BOT = CommandGiver(Permission.WRITE, is_bot=True, is_agent=True)
 ALL = {command.name for command in SLASH_COMMANDS}
 READ = {"", "history", "explain", "export", "forget", "help"}
+TRIAGE = READ | {"lessons"}
 OVERRIDES = {"reject", "dismiss", "select"}
 
 
@@ -36,15 +37,15 @@ def allowed(giver, **rules):
         (READER, READ),
         (WRITER, ALL),
         (AUTHOR, READ | {"appeal"}),
-        (MAINTAINING_AUTHOR, READ | {"appeal"}),
+        (MAINTAINING_AUTHOR, TRIAGE | {"appeal"}),
         (AGENT, {"history", "explain", "help"}),
         (OTHER_BOT, set()),
         (replace(WRITER, is_bot_itself=True), set()),
         (replace(WRITER, is_text_author=False), set()),
-        (replace(WRITER, is_agent=True), READ | {"appeal"}),
+        (replace(WRITER, is_agent=True), TRIAGE | {"appeal"}),
         (CommandGiver(None), set()),
         (CommandGiver(None, is_author=True), {"appeal"}),
-        (CommandGiver(Permission.TRIAGE), READ),
+        (CommandGiver(Permission.TRIAGE), TRIAGE),
     ],
 )
 def test_what_each_may(giver, names):

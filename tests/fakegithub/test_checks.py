@@ -110,6 +110,8 @@ async def test_a_jobs_log_is_on_another_host_that_takes_no_token(bot, caller, fa
     job = fake_github.start_check_run(pull.repository, pull.head_sha, "tests", workflow=workflow)
     job.log = "FAILED tests/test_dates.py\n"
     path = f"{REPO}/actions/jobs/{job.id}/logs"
+    (installation,) = fake_github.installations.values()
+    del installation.permissions["actions"]
     assert (await bot("GET", path)).status == 403
     fake_github.grant_permissions("acme", {"actions": "read"})
     assert (await bot("GET", path)).status == 404  # it is still running

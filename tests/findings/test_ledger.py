@@ -292,3 +292,13 @@ def test_the_history_says_who_changed_the_status_when_and_where():
         ("new", "alice", "a", at_minute(2)),
         ("fixed", "alice", "b", at_minute(4)),
     ]
+
+
+def test_a_review_from_before_the_bot_was_installed_is_about_an_earlier_head():
+    story = Story().reject(TAG).push("b", {5: "x"}).reject(OTHER)
+    story.pull_request = replace(
+        story.pull_request,
+        heads=story.pull_request.heads[1:],
+        revisions=story.pull_request.revisions[1:],
+    )
+    assert story.statuses() == {TAG: "fixed", OTHER: "new"}

@@ -32,6 +32,7 @@ async def test_a_head_is_read_with_its_tree_and_every_changed_file(
                 patch="@@ -0,0 +1,2 @@\n+one\n+two",
             ),
         ),
+        messages=("Add a claim", "Address the review"),
     )
 
 

@@ -58,7 +58,7 @@ async def test_a_failed_check_rejects_with_the_places_of_its_annotations(mapped,
     (body,) = mapped.comments(pull)
     assert mapped.markers(pull)[0]["issues"] == ["date_errors", "broken_wiki_links"]
     assert mapped.markers(pull)[0]["source"] == "validate"  # row 194
-    assert f"/blob/{pull.head_sha}/{PAGE}#L1) — `month 13 is out of range`" in body
+    assert f"/blob/{pull.head_sha}/{PAGE}#L1) `month 13 is out of range`" in body
     assert f"(Source: check `validate` @ {run.head_sha[:7]})" in body
     assert '"evidence": {"test_result": "month 13 is out of range"' in body  # row 42
 
@@ -104,7 +104,7 @@ async def test_what_ended_before_the_pull_request_was_opened_counts_too(mapped, 
     mapped.github.reopen(pushed)
     await mapped.wait_until_idle()
     assert mapped.markers(pushed)[0]["blocking"] == ["date_errors", "house_style"]
-    assert f"/{PAGE}#L1) — `month 13 is out of range`" in mapped.comments(pushed)[0]
+    assert f"/{PAGE}#L1) `month 13 is out of range`" in mapped.comments(pushed)[0]
 
 
 async def test_a_failed_status_rejects(mapped, pull, knowledge):

@@ -245,7 +245,7 @@ async def test_the_third_time_in_five_is_said_at_the_gate(journey, knowledge):
             journey.github.submit_review(pull, "alice", APPROVE)
             await journey.wait_until_idle()
         pulls.append(pull)
-    said = next(line for line in journey.comments(pulls[2])[0].splitlines() if "Again" in line)
+    said = next(line for line in journey.comments(pulls[2])[0].splitlines() if "Recurring" in line)
     assert "in 3 of the last 3 pull requests" in said
     assert f"pull/{pulls[1].number})" in said
     assert f"`{pulls[1].head_sha[:7]}`" in said

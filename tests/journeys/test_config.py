@@ -86,7 +86,7 @@ async def test_a_broken_file_leaves_the_last_good_one_in_force_also_after_a_rest
     configure(harness, knowledge, BROKEN)
     async with harness.run_bot():
         await rejected(harness, pull)
-        assert blocking(harness, pull) == [["house_style"]]
+        assert blocking(harness, pull) == [["date_errors", "house_style"]]
 
 
 async def test_a_broken_file_is_told_of_once_on_the_default_branch(harness, knowledge, pull):

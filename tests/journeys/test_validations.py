@@ -47,7 +47,7 @@ async def test_a_document_of_who_may_write_rejects(configured, pull, hand_in):
     assert (status, answer["results"], answer["mapped"], answer["unmapped"]) == (202, 1, 1, [])
     assert configured.markers(pull)[0]["issues"] == ["date_errors"]
     (body,) = configured.comments(pull)
-    assert f"{PAGE}#L1) — `The created field names a month that no calendar has`" in body
+    assert f"{PAGE}#L1) `The created field names a month that no calendar has`" in body
     assert ('"by": "alice"' in body, configured.markers(pull)[0]["source"]) == (True, "alice")
 
 

@@ -1,10 +1,6 @@
 """Which iteration was the best, and how does the comment say so?"""
 
-<<<<<<< HEAD
 import pytest
-=======
-from dataclasses import replace
->>>>>>> ledger
 
 from bot.history.model import build_history_record
 from bot.markdown.escape import parse_marker
@@ -42,12 +38,8 @@ def test_equal_iterations_keep_the_earlier_one():  # row 66 # row 69
         .body
     )
     assert parse_marker("REJECTION", body)["best"] == {"iteration": 1, "head": HEADS[0]}
-<<<<<<< HEAD
     assert "| **0.69** | 1 blocking | correctness 0.60 |\n| 2 " in body
     assert "git fetch" not in body
-=======
-    assert "<summary>Progress: 1 → 1 blocking</summary>" in body
->>>>>>> ledger
 
 
 def test_a_force_push_back_to_the_best_makes_it_the_present_one():
@@ -65,14 +57,9 @@ def test_a_force_push_back_to_the_best_makes_it_the_present_one():
         again,
     )
     body = decide(back, make_facts(*reviews)).effects[0].body
-<<<<<<< HEAD
     marker = parse_marker("REJECTION", body)
     assert (marker["iteration"], marker["best"]["iteration"], marker["head"]) == (1, 1, HEADS[0])
     assert marker["blocking"] == ["date_errors"]
-=======
-    assert parse_marker("REJECTION", body)["iteration"] == 1
-    assert "<summary>Progress: " in body
->>>>>>> ledger
 
 
 @pytest.mark.parametrize(("lines", "offered"), [(("one",), False), (("another",), True)])
@@ -86,18 +73,10 @@ def test_an_earlier_iteration_is_worth_restoring_only_if_its_files_differ(lines,
         make_revision_review(2, "date_errors", "title_overclaims"),
     )
     body = decide(make_revised_pull_request(*heads), read).effects[0].body
-<<<<<<< HEAD
     assert (f"git fetch origin {HEADS[0]}" in body) is offered
 
 
 def test_an_open_gate_says_in_how_many_pull_requests_it_recurs():
-=======
-    assert "<summary>Progress: 1 → 2 blocking</summary>" in body
-    assert "git restore" not in body
-
-
-def test_an_open_gate_says_how_often_it_was_broken_elsewhere():
->>>>>>> ledger
     elsewhere = tuple(
         build_history_record(
             make_pull_request(

@@ -58,14 +58,10 @@ def test_the_budget_used_up_escalates_too():  # row 9
         make_facts(make_revision_review(1, "date_errors"), make_revision_review(2, "scope_error")),
         rules,
     )
-<<<<<<< HEAD
-    assert "the budget of 2 iterations is used up, and 1 blocking issue is open" in announcements_of(decision)[0].body
-=======
     assert (
         "the budget of 2 iterations is used up, and 1 blocking issue is open"
         in announcements_of(decision)[0].body
     )
->>>>>>> ledger
 
 
 def test_a_team_is_mentioned_only_where_the_config_names_one():

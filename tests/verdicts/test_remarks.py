@@ -82,7 +82,7 @@ def test_a_review_that_does_not_say_so_repeats_nothing(body):
 
 
 def test_a_broken_list_of_phrases_is_reported_with_its_line():
-    with pytest.raises(RuleFileError, match=r"phrases.yml:1:1: the file has no "):
+    with pytest.raises(RuleFileError, match=r"phrases.yml:1:1: the file is missing "):
         parse_phrases(b"phrases: 1\nfillers: a b\n", "phrases.yml")
 
 
@@ -152,7 +152,9 @@ def test_an_apps_finding_blocks_from_the_configured_severity(severity, threshold
 
 
 def test_a_broken_format_is_reported_with_its_line():
-    with pytest.raises(RuleFileError, match=r"reviewers.yml:4:5: apps.Rabbit has no severities, examples"):
+    with pytest.raises(
+        RuleFileError, match=r"reviewers.yml:4:5: apps.Rabbit is missing severities, examples"
+    ):
         parse_reviewers(b"reviewers: 1\napps:\n  # one\n    Rabbit: {logins: [a]}\n", "reviewers.yml")
 
 

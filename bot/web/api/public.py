@@ -176,6 +176,44 @@ def api_schemas() -> OpenApiJson:
                 },
             }
         ),
+        "lessons": object_schema(
+            {
+                "repository": TEXT_SCHEMA,
+                "agent": _OPTIONAL_TEXT,
+                "pull_requests": _COUNT,
+                "lessons": {"type": "array", "items": schema_ref("lesson")},
+                "removals": {"type": "array", "items": schema_ref("lesson")},
+                "helped": _COUNT,
+                "without_effect": _COUNT,
+                "agents": {
+                    "type": "array",
+                    "items": object_schema(
+                        {
+                            "agent": TEXT_SCHEMA,
+                            "model": _OPTIONAL_TEXT,
+                            "pull_requests": _COUNT,
+                            "tags": map_schema(_COUNT),
+                        }
+                    ),
+                },
+                "markdown": TEXT_SCHEMA,
+            }
+        ),
+        "lesson": object_schema(
+            {
+                **dict.fromkeys(("tag", "gate", "instruction", "text", "fix"), TEXT_SCHEMA),
+                **{name: {"type": "boolean"} for name in ("blocking", "auto_fixable")},
+                **dict.fromkeys(("broken", "of", "prevented", "inferred"), _COUNT),
+                "folder": _OPTIONAL_TEXT,
+                "paths": {"type": "array", "items": TEXT_SCHEMA},
+                "evidence": {
+                    "type": "array",
+                    "items": object_schema({"number": _COUNT, "url": TEXT_SCHEMA}),
+                },
+                "last_fix": {"type": ["object", "null"]},
+                "effect": {"type": ["object", "null"]},
+            }
+        ),
         "told": object_schema(
             {
                 "iteration": _COUNT,
@@ -268,6 +306,13 @@ def describe_api() -> OpenApiJson:
             ),
             f"{_REPO}/advice": _guarded(
                 "Which advice was accepted at the next verdict", schema_ref("advice"), _HOURS
+            ),
+            f"{_REPO}/lessons": _guarded(
+                "What reviews here keep asking for, with evidence and measured effect",
+                schema_ref("lessons"),
+                {"name": "agent", "in": "query", "required": False, "schema": TEXT_SCHEMA},
+                _query("max", 50, 10),
+                _query("least", 100, 2),
             ),
             f"{_REPO}/pulls/{{number}}/feedback": _guarded(
                 "The documents of a pull request, newest first", schema_ref("feedback"), _NUMBER, *_PAGES

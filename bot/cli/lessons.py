@@ -1,0 +1,79 @@
+"""`whetstone lessons`: print what reviews of a repository keep asking for."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from contextlib import AsyncExitStack
+from dataclasses import replace
+
+from bot.cli import CommandFailed
+from bot.cli.common import find_recorded_repository, integer_between, parse_repository_name, report_errors
+from bot.github.errors import GitHubError
+from bot.markdown.links import GitHubLinks
+from bot.resources import (
+    environment_has_credentials,
+    link_context,
+    open_existing_store,
+    open_github,
+    read_database_url,
+    read_settings,
+    utc_now,
+)
+from bot.turn.rule_book import stored_rules
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("repository", metavar="OWNER/REPO", help="whose reviews")
+    parser.add_argument("--agent", metavar="LOGIN", help="one author's pull requests only")
+    parser.add_argument("--format", choices=("markdown", "json"), default="markdown", help="(markdown)")
+    parser.add_argument("--max", type=integer_between(1, 50), default=10, help="lessons at most (10)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
+    parse_repository_name(arguments.repository)
+    with report_errors():
+        asyncio.run(_show(arguments))
+    return 0
+
+
+async def _show(arguments: argparse.Namespace) -> None:
+    from bot.history.store import find_author
+    from bot.lessons.fetch import fetch_lessons, lesson_query
+    from bot.lessons.text import render_report, report_json
+
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(open_existing_store(read_database_url()))
+        repository = await find_recorded_repository(store, arguments.repository)
+        rules = await stored_rules(store, repository)
+        author = None
+        if arguments.agent:
+            author = await store.read(find_author, repository.id, arguments.agent)
+            if author is None:
+                raise CommandFailed(f"{arguments.agent} has no pull request in {repository.full_name}")
+        github, web = None, GitHubLinks()
+        if environment_has_credentials():
+            settings = read_settings()
+            web = link_context(settings).web
+            github = await stack.enter_async_context(open_github(settings, utc_now, store=store))
+        query = replace(lesson_query(repository, rules, utc_now(), author), most=arguments.max)
+        try:
+            report = await fetch_lessons(store, github, repository, rules, query)
+        except GitHubError as error:
+            print(f"The effect is not measured: {error}", file=sys.stderr)
+            report = await fetch_lessons(store, None, repository, rules, query)
+    if github is None:
+        print(
+            "The effect is not measured: without the App's credentials the instruction files can't be read.",
+            file=sys.stderr,
+        )
+    content = report_json(report, repository, web)
+    is_json = arguments.format == "json"
+    text = (
+        json.dumps(content, ensure_ascii=False) + "\n" if is_json else render_report(report, repository, web)
+    )
+    print(text, end="")

@@ -1,0 +1,251 @@
+"""Derive lessons from the history: which gates are broken again and again, where, and at what cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from bot.gates.model import Gate, Gates
+from bot.history.model import FindingHistory, HistoryRecord, Ratio
+from bot.history.outcomes import TagFix, latest_fixes, review_verdicts
+from bot.lessons.agents import merge_marks
+from bot.lessons.effect import Adoption, Effect, instruction_of, measure_effect
+from bot.pull_request.model import FindingStatus, WrittenBy
+from bot.values import Account
+
+LESSON_WINDOW = timedelta(weeks=12)
+"""The pull requests that lessons are drawn from: those reviewed since then."""
+MAX_LESSONS = 10
+MIN_BROKEN = 2
+"""Pull requests that have to break a gate before it is a lesson: one may be chance."""
+MIN_AGENT_PULL_REQUESTS = 5
+"""Signed pull requests below which an agent has no figures: they would be one person's."""
+MAX_EVIDENCE = 5
+MAX_PATHS = 20
+FOLDER_SHARE = 0.7
+"""The share of a gate's locations in one folder from which the lesson is about that folder."""
+MIN_LOCATED = 3
+
+_OVERTURNED = frozenset({FindingStatus.WITHDRAWN, FindingStatus.DISMISSED})
+
+MayName = Callable[[Account], bool]
+"""Whether the pull requests of this author are named as evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """One pull request that broke a gate."""
+
+    record: HistoryRecord
+    at: datetime
+    paths: tuple[str, ...]
+    is_only_blocker: bool
+    is_inferred: bool
+    """No validator stated the tag: it was read from plain words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One gate that is broken again and again: what to do, what happened, and whether the lesson helps."""
+
+    gate: Gate
+    instruction: str
+    """One imperative sentence: the first of the gate's fix."""
+    broken: Ratio
+    """The pull requests that broke it, of all reviewed."""
+    prevented: int
+    """The pull requests in which nothing else blocked."""
+    inferred: int = 0
+    numbers: tuple[int, ...] = ()
+    """Pull requests that show it and may be named, newest first."""
+    is_latest_named: bool = True
+    """The first of them is the latest of all that broke it."""
+    folder: str | None = None
+    """Where it is broken at least 70% of the time."""
+    paths: tuple[str, ...] = ()
+    fix: TagFix | None = None
+    """The last commit that fixed it, where its pull request may be named."""
+    effect: Effect | None = None
+    """Measured where the instruction stands in a file of the repository."""
+
+    @property
+    def tag(self) -> str:
+        """The gate's tag."""
+        return self.gate.tag
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFigures:
+    """What the pull requests signed by one agent broke: counts without logins, and no rates.
+
+    Commits are read only where a pull request was rejected and changed, so accepted ones are missing here.
+    """
+
+    mark: WrittenBy
+    pull_requests: int
+    tags: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LessonReport:
+    """The lessons of a repository, or of one author in it."""
+
+    lessons: tuple[Lesson, ...]
+    removals: tuple[Lesson, ...] = ()
+    """Those in an instruction file that were measured and had no effect."""
+    reviewed: int = 0
+    agent: str | None = None
+    figures: tuple[AgentFigures, ...] = ()
+
+    @property
+    def helped(self) -> int:
+        """How many lessons lowered the rate of their gate."""
+        return sum(lesson.effect is not None and lesson.effect.has_helped for lesson in self.lessons)
+
+    @property
+    def unadopted(self) -> tuple[Lesson, ...]:
+        """The lessons that stand in no instruction file yet."""
+        return tuple(lesson for lesson in self.lessons if lesson.effect is None)
+
+
+@dataclass(frozen=True, slots=True)
+class LessonQuery:
+    """Whose lessons, from which time on, and how many."""
+
+    now: datetime
+    may_name: MayName
+    author: Account | None = None
+    """Whose pull requests count; None for everybody's."""
+    most: int = MAX_LESSONS
+    least: int = MIN_BROKEN
+
+    @property
+    def since(self) -> datetime:
+        """From when on reviewed pull requests count."""
+        return self.now - LESSON_WINDOW
+
+
+def build_report(
+    records: Sequence[HistoryRecord],
+    gates: Gates,
+    query: LessonQuery,
+    adopted: Mapping[str, Adoption] | None = None,
+) -> LessonReport:
+    """Derive the lessons; one in an instruction file is kept, whatever its rank, unless it has no effect."""
+    reviewed = [record for record in records if review_verdicts(record, query.now)]
+    recent = [record for record in reviewed if _reviewed_at(record, query.now) >= query.since]
+    breaches = find_breaches(recent, gates)
+    fixes = latest_fixes((record for record in recent if query.may_name(record.author)), query.now)
+    effects = _measure_effects(adopted or {}, reviewed, gates)
+    lessons = [
+        replace(
+            _lesson(gate, breaches.get(gate.tag, ()), len(recent), query.may_name),
+            fix=fixes.get(gate.tag),
+            effect=effects.get(gate.tag),
+        )
+        for gate in gates
+        if gate.tag in effects or len(breaches.get(gate.tag, ())) >= query.least
+    ]
+    lessons.sort(key=lambda lesson: (-lesson.prevented, -lesson.broken.part, lesson.tag))
+    kept = [lesson for lesson in lessons if lesson.effect is None or not lesson.effect.is_useless]
+    held = [lesson for lesson in kept if lesson.effect is not None][: query.most]
+    offered = [lesson for lesson in kept if lesson.effect is None][: query.most - len(held)]
+    return LessonReport(
+        lessons=tuple(lesson for lesson in kept if lesson in held or lesson in offered),
+        removals=tuple(lesson for lesson in lessons if lesson not in kept),
+        reviewed=len(recent),
+        agent=query.author.login if query.author else None,
+        figures=() if query.author else _agent_figures(recent, gates),
+    )
+
+
+def find_breaches(records: Iterable[HistoryRecord], gates: Gates) -> dict[str, tuple[Breach, ...]]:
+    """Return the pull requests that broke each gate, newest first; overturned findings count nowhere."""
+    breaches: dict[str, list[Breach]] = {}
+    for record in records:
+        findings = [finding for finding in record.findings if finding.status not in _OVERTURNED]
+        blocking = {_key(finding) for finding in findings if finding.blocks_under(gates)}
+        for tag in dict.fromkeys(map(_key, findings)):
+            if tag not in gates:
+                continue
+            mine = [finding for finding in findings if _key(finding) == tag]
+            breach = Breach(
+                record,
+                max(finding.reported_at for finding in mine),
+                tuple(finding.path for finding in mine if finding.path),
+                is_only_blocker=blocking == {tag},
+                is_inferred=all(finding.tag is None for finding in mine),
+            )
+            breaches.setdefault(tag, []).append(breach)
+    return {
+        tag: tuple(sorted(found, key=lambda breach: (breach.at, breach.record.number), reverse=True))
+        for tag, found in breaches.items()
+    }
+
+
+def main_folder(paths: Sequence[str]) -> str | None:
+    """Return the deepest folder with at least 70% of the paths; None for the root, or too few paths."""
+    if len(paths) < MIN_LOCATED:
+        return None
+    counts: Counter[str] = Counter()
+    for path in paths:
+        parts = path.split("/")[:-1]
+        counts.update("/".join(parts[: depth + 1]) for depth in range(len(parts)))
+    main = [folder for folder, count in counts.items() if count >= FOLDER_SHARE * len(paths)]
+    return max(main, key=lambda folder: (folder.count("/"), folder), default=None)
+
+
+def _lesson(gate: Gate, breaches: Sequence[Breach], reviewed: int, may_name: MayName) -> Lesson:
+    named = [breach.record.number for breach in breaches if may_name(breach.record.author)]
+    paths = [path for breach in breaches for path in breach.paths]
+    return Lesson(
+        gate=gate,
+        instruction=instruction_of(gate),
+        broken=Ratio(len(breaches), reviewed),
+        prevented=sum(breach.is_only_blocker for breach in breaches),
+        inferred=sum(breach.is_inferred for breach in breaches),
+        numbers=tuple(named[:MAX_EVIDENCE]),
+        is_latest_named=bool(named) and named[0] == breaches[0].record.number,
+        folder=main_folder(paths),
+        paths=tuple(dict.fromkeys(paths))[:MAX_PATHS],
+    )
+
+
+def _measure_effects(
+    adopted: Mapping[str, Adoption], reviewed: Sequence[HistoryRecord], gates: Gates
+) -> dict[str, Effect]:
+    breaches = find_breaches(reviewed, gates) if adopted else {}
+    effects = {}
+    for tag, adoption in adopted.items():
+        broken = {breach.record.number for breach in breaches.get(tag, ())}
+        opened = [(record.created_at, record.number in broken) for record in reviewed]
+        effects[tag] = measure_effect(adoption, opened)
+    return effects
+
+
+def _agent_figures(records: Sequence[HistoryRecord], gates: Gates) -> tuple[AgentFigures, ...]:
+    signed: dict[WrittenBy, list[HistoryRecord]] = {}
+    for record in records:
+        for mark in merge_marks(record.written_by):
+            signed.setdefault(mark, []).append(record)
+    figures = [
+        AgentFigures(mark, len(theirs), _count_tags(theirs, gates))
+        for mark, theirs in signed.items()
+        if len(theirs) >= MIN_AGENT_PULL_REQUESTS
+    ]
+    return tuple(sorted(figures, key=lambda one: (-one.pull_requests, one.mark.agent, one.mark.model or "")))
+
+
+def _count_tags(records: Sequence[HistoryRecord], gates: Gates) -> dict[str, int]:
+    counts = {tag: len(breaches) for tag, breaches in find_breaches(records, gates).items()}
+    return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
+
+
+def _key(finding: FindingHistory) -> str:
+    return finding.tag or finding.looks_like or finding.id
+
+
+def _reviewed_at(record: HistoryRecord, now: datetime) -> datetime:
+    return review_verdicts(record, now)[-1].at

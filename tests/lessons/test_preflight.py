@@ -1,0 +1,169 @@
+"""Before a push: which gates come first for the changed paths, which fixes are certain, and clear mistakes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from datetime import date
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+
+import pytest
+
+from bot.cli import run_command_line
+from bot.lessons.preflight import CertainFix, GateHistory, certain_fixes, rank_gates
+
+DAY = date(2026, 11, 16)
+MIGRATION = GateHistory("missing_rollback", broken=2, paths=("db/migrations/1.sql",))
+TESTS = GateHistory("missing_tests", broken=9, paths=("src/api/users.py",))
+TITLE = GateHistory("title_overclaims", broken=1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "tags"),
+    [
+        (["db/migrations/9.sql"], ["missing_rollback", "title_overclaims"]),
+        (["src/api/orders.py"], ["missing_tests", "title_overclaims"]),
+        (["src/cli/main.py"], ["missing_tests", "title_overclaims"]),
+        (["README.rst"], ["title_overclaims"]),
+        (["db/migrations/9.sql", "src/x.py"], ["missing_rollback", "missing_tests", "title_overclaims"]),
+    ],
+)
+def test_gates_broken_in_these_folders_come_first_and_those_of_other_files_not_at_all(changed, tags):
+    assert [gate.tag for gate in rank_gates([TITLE, TESTS, MIGRATION], changed)] == tags
+
+
+PAGE = """---
+type: claim
+Domain: markets
+description: A claim
+confidence: likely
+source: sources/a.md
+created: 2026/11/12
+---
+# A claim
+
+It follows [[another-claim]] and [[nowhere|a page]].
+"""
+TAGS = ("date_errors", "frontmatter_schema", "broken_wiki_links")
+
+
+def fixes_of(text: str, tags=TAGS):
+    return certain_fixes({"claims/a.md": text}, tags, frozenset({"another-claim"}), DAY)
+
+
+def test_fixes_follow_from_the_file_alone():
+    assert fixes_of(PAGE) == (
+        CertainFix("date_errors", "claims/a.md", 7, "created: 2026-11-12"),
+        CertainFix("frontmatter_schema", "claims/a.md", 3, "domain: markets"),
+        CertainFix("broken_wiki_links", "claims/a.md", 11, "It follows [[another-claim]] and a page."),
+    )
+
+
+def test_only_gates_that_were_broken_here_are_fixed():
+    assert [fix.tag for fix in fixes_of(PAGE, ["date_errors"])] == ["date_errors"]
+
+
+def test_a_good_page_and_a_date_that_may_be_meant_are_left_alone():
+    good = (
+        PAGE.replace("2026/11/12", "2020-01-01")
+        .replace("Domain", "domain")
+        .replace("nowhere", "another-claim")
+    )
+    assert fixes_of(good) == ()
+    assert fixes_of("no frontmatter\ncreated: yesterday\n") == ()
+
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    """A checkout whose branch changes one page, with the environment that preflight needs."""
+    for arguments in (
+        ("init", "--quiet", "--initial-branch", "main"),
+        ("remote", "add", "origin", "git@github.com:acme/knowledge.git"),
+        ("-c", "user.name=d", "-c", "user.email=d@d.d", "commit", "--quiet", "--allow-empty", "-m", "Begin"),
+    ):
+        subprocess.run(("git", *arguments), cwd=tmp_path, check=True)  # noqa: S603, S607  our own options
+    (tmp_path / "a b.md").write_text(PAGE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GH_TOKEN", "ghp_abcdefghijklmnopqrstuvwxyz")
+    return tmp_path
+
+
+@pytest.fixture
+def answer(monkeypatch):
+    """A server at WHETSTONE_URL that gives one answer to everything, and keeps what was asked."""
+    asked = []
+    given = {"status": 200, "body": b"{}"}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(given["status"])
+            self.send_header("Location", "http://127.0.0.1:9/")
+            self.end_headers()
+            self.wfile.write(given["body"])
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    monkeypatch.setenv("WHETSTONE_URL", f"http://127.0.0.1:{server.server_port}/")
+    yield given, asked
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "message"),
+    [
+        (401, b"", "answers 401: GitHub does not know GH_TOKEN"),
+        (404, b"", "answers 404: it knows no acme/knowledge, or GH_TOKEN may not read it"),
+        (302, b"", "answers 302: try again later"),
+        (200, b"<html>", "WHETSTONE_URL leads to something else than Whetstone"),
+        (200, b'{"lessons": [{}]}', "WHETSTONE_URL leads to something else than Whetstone"),
+    ],
+)
+@pytest.mark.usefixtures("clone")
+def test_an_answer_that_is_no_report_is_explained(answer, capsys, status, body, message):
+    answer[0].update(status=status, body=body)
+    assert run_command_line(["preflight", "--base", "main"]) == 3
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert f"{message}; nothing was checked" in printed.err
+
+
+@pytest.mark.usefixtures("clone")
+def test_the_holder_of_the_token_is_asked_for_and_paths_stay_here(answer, capsys):
+    answer[0]["body"] = json.dumps({"lessons": []}).encode()
+    assert run_command_line(["preflight", "--base", "main", "--format", "json"]) == 0
+    assert answer[1] == [
+        "/api/v1/repos/acme/knowledge/lessons?max=50&least=1&agent=%40me",
+        "/api/v1/repos/acme/knowledge/lessons?max=50&least=1",
+    ]
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["changed"], printed["gates"], printed["fixes"]) == (["a b.md"], [], [])
+
+
+@pytest.mark.parametrize(
+    ("variable", "arguments", "message"),
+    [
+        ("WHETSTONE_URL", (), "WHETSTONE_URL is not set to the bot's address"),
+        ("GH_TOKEN", (), "GH_TOKEN is not set"),
+        ("", ("--base", "nowhere"), "git merge-base: fatal: Not a valid object name nowhere"),
+    ],
+)
+@pytest.mark.usefixtures("clone", "answer")
+def test_what_is_missing_is_named(monkeypatch, capsys, variable, arguments, message):
+    if variable:
+        monkeypatch.delenv(variable)
+    assert run_command_line(["preflight", *(arguments or ("--base", "main"))]) in {1, 2}
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("clone", "answer")
+def test_without_a_known_default_branch_the_option_is_named(capsys):
+    assert run_command_line(["preflight"]) == 2
+    assert "give --base, such as origin/main" in capsys.readouterr().err
