@@ -247,7 +247,7 @@ async def test_the_rest_of_the_api(journey, ask, judged):
     assert (schema[0], nothing[0]) == (200, 404)
     assert (report[0], report[1]["detail"]) == (
         404,
-        "There is no selection report: fewer than two iterations were judged.",
+        "There is no selection report: fewer than two iterations were reviewed.",
     )
 
 
