@@ -198,12 +198,16 @@ def _statuses(findings: Iterable[Finding]) -> set[FindingStatus]:
 def repeated_findings(
     iterations: Sequence[Iteration], blocking: Collection[str], rules: EscalationRules
 ) -> tuple[Finding, ...]:
-    """Return the blocking findings that are open now, and were open often enough in the last iterations."""
+    """Return the blocking findings that were open often enough in the last iterations, and still are.
+
+    What a push changed waits for its reviewer, and is not repeated before that.
+    """
     recent = iterations[-rules.window :]
     return tuple(
         finding
         for finding in (recent[-1].ledger.open if recent else ())
         if finding.id in blocking
+        and finding.status is not FindingStatus.CHANGED
         and sum(finding.number in _open_numbers(iteration) for iteration in recent) >= rules.repeats
     )
 

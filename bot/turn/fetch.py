@@ -104,7 +104,9 @@ async def fetch_reviews(
     else:
         listed = await github.reviews(repository, number)
     reviews = _merge_event_reviews(listed, events)
-    if not any(_has_findings(review, rules) for review in reviews):
+    # Remarks beside an approval are no findings, but its words are recorded.
+    has_remarks = any(isinstance(event, InlineCommentEvent) for event in events)
+    if not has_remarks and not any(_has_findings(review, rules) for review in reviews):
         comments = None
     else:
         comments = await github.inline_comments(repository, number) if comments is None else comments
