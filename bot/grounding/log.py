@@ -120,7 +120,10 @@ def _verdict_claims(verdict: Verdict, facts: Facts, rules: RepositoryRules) -> I
 
 
 def _item_claims(item: Item) -> Iterator[Claim]:
-    if location := item.place:
+    claims = find_claims(item.words, MOST_SENTENCES)
+    location = item.place
+    # Words that claim something about a file also say that it is there: that is one claim.
+    if location and (location.line is not None or all(claim.path != location.path for claim in claims)):
         yield Claim(
             ClaimType.FILE_LOCATION,
             str(location)[:200],
@@ -129,7 +132,7 @@ def _item_claims(item: Item) -> Iterator[Claim]:
             location.end_line,
             form=ClaimForm.PLACE,
         )
-    yield from find_claims(item.words, MOST_SENTENCES)
+    yield from claims
 
 
 def _body_claims(

@@ -173,13 +173,16 @@ def _headed_items(
 
 
 def _block_items(readable: str, block: ProseBlock, hits: Sequence[TagHit], url: str) -> Iterator[Item]:
-    """Yield the tags of one block: a single one speaks for all of it, several for their own sentences."""
-    if len({hit.tag for hit in hits}) == 1:
-        yield _cut_item(readable, (block.start, block.end), hits, hits[0].tag, url)
-        return
+    """Yield the tags of one block: a single one speaks for all of it, several for their own sentences.
+
+    A tag that begins several lines is stated as often.
+    """
     lines = [
         hit.start for hit in hits if not readable[readable.rfind("\n", 0, hit.start) + 1 : hit.start].strip()
     ]
+    if len({hit.tag for hit in hits}) == 1 and len(lines) < 2:
+        yield _cut_item(readable, (block.start, block.end), hits, hits[0].tag, url)
+        return
     edges = [block.start, *(start for start in lines if start > block.start), block.end]
     sentences = [span for start, end in pairwise(edges) for span in sentence_spans(readable, start, end)]
     groups: list[tuple[int, int, list[TagHit]]] = []

@@ -211,12 +211,7 @@ async def test_what_a_document_claims_is_looked_up_too(journey, pull):
     assert "  - Not verified: the value is `30` (Source: `config/app.yml` @ " in body
 
 
-CRASH = """[scope_error] It crashes with an exception:
-```
-Traceback (most recent call last):
-  File "src/auth.py", line 6, in parse_token
-AttributeError: 'NoneType' object has no attribute 'split'
-```"""
+CRASH = "[scope_error] It crashes with an exception in src/auth.py, see the log."
 
 
 async def test_the_framework_of_a_crash_is_read_from_the_manifest_once(journey, knowledge):  # row 222
@@ -225,10 +220,8 @@ async def test_the_framework_of_a_crash_is_read_from_the_manifest_once(journey, 
     body = await rejected(journey, pull, CRASH)
     brief = parse_document(body)["brief"]
     assert [line["text"] for line in brief["lines"]] == [
-        "Given the error: AttributeError: 'NoneType' object has no attribute 'split'",
-        "Ensure compatibility with Django ==5.0.2",
-        "Approach this step by step, validating each change",
-        "Ask `alice`: which check or test proves it?",
+        "Keep it working with `Django ==5.0.2`",
+        "Ask `alice`: what shows it?",
     ]
     journey.advance_clock()
     before = len(journey.github.requests)
