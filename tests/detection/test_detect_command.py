@@ -35,7 +35,7 @@ def test_each_line_is_answered_with_the_five_fields(monkeypatch, capsys):
 def test_a_bad_line_is_named_and_the_rest_goes_on(monkeypatch, capsys):
     given = 'not json\n[1]\n{"text": "a"}\n{"id": 1}\n{"id": 2, "text": 3}\n{"id": 3, "text": "LGTM"}\n'
     code, answers, said = run(monkeypatch, capsys, given)
-    allowed = 'give {"id": …, "text": "…"}'
+    allowed = 'expected {"id": …, "text": "…"}'
     assert (code, [answer["id"] for answer in answers], said.splitlines()) == (
         1,
         [3],
