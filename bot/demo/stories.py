@@ -306,7 +306,7 @@ def process(order):
             "naming_unclear": ("def ", "process says nothing about what it does"),
             "hardcoded_value": ("LIMIT", "the limit differs by country"),
             "edge_case_missed": ("", "a negative amount gets through"),
-            "lockfile_outdated": ("", "the lock file is older than pyproject.toml"),
+            "lockfile_outdated": ("", "the lock file was not updated with it"),
         },
         dismissal="the limit is the same everywhere by contract",
         authors=(

@@ -107,7 +107,7 @@ def test_the_command_answers_each_line_with_the_five_fields(monkeypatch, capsys)
 def test_a_line_that_cannot_be_read_is_named_and_the_others_are_answered(monkeypatch, capsys):
     code, answers, err = run(monkeypatch, capsys, 'x\n{"id": 2, "text": "Why?"}\n')
     assert (code, [answer["id"] for answer in answers]) == (1, [2])
-    assert err == 'whetstone lint-comment: line 1: this is not JSON; give {"id": …, "text": "…"}\n'
+    assert err == 'whetstone lint-comment: line 1: not valid JSON; expected {"id": …, "text": "…"}\n'
 
 
 @pytest.mark.parametrize(
