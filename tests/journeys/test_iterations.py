@@ -152,6 +152,7 @@ async def test_a_head_that_the_api_does_not_show_yet_is_read_with_the_next_event
     await review_and_wait(journey, pull, "date_errors")
     second = push(journey, pull, "# Second\n\nIt holds.\n")
     journey.github.fail("GET", f"*/compare/*{second}", status=404, times=2)
+    await journey.wait_until_idle()
     await review_and_wait(journey, pull, "date_errors")
     assert "Not observed, so left out: validation everywhere; efficiency in 2." in quality_section(
         sticky_comment(journey, pull)
