@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.findings.model import Finding
 from bot.iterations.model import Iteration
 from bot.iterations.scoring import ScoredIteration, quality_delta
 from bot.pull_request.model import FindingStatus, FollowUp, Item, Validator
@@ -32,12 +33,19 @@ def item_responses(before: Iteration, after: Iteration) -> tuple[ItemResponse, .
     later = {finding.number: finding for finding in after.ledger.findings}
     rejecting = {verdict.validator.key for verdict in before.rejecting}
     return tuple(
-        ItemResponse(finding.item, finding.validator, FOLLOWED.get(later[finding.number].status))
+        ItemResponse(finding.item, finding.validator, _is_followed(later[finding.number], after.head))
         for finding in before.ledger.open
         if finding.validator.key in rejecting
         and finding.number in later
         and later[finding.number].status not in {FindingStatus.WITHDRAWN, FindingStatus.DISMISSED}
     )
+
+
+def _is_followed(finding: Finding, head: str) -> bool | None:
+    # What was reported again at this head was not followed there, whatever a later push changes.
+    if finding.status is FindingStatus.CHANGED and finding.head == head:
+        return False
+    return FOLLOWED.get(finding.status)
 
 
 def track_feedback(

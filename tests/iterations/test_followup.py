@@ -52,6 +52,8 @@ def responses(story: Story) -> list[tuple[str | None, bool | None]]:
         (Story().reject("date_errors").push("b", {9: "x"}).reject("date_errors"), False),
         (Story().reject("date_errors").push("b", {9: "x"}).reject("scope_error"), True),
         (Story().reject("date_errors").push("b", {9: "x"}).approve(), True),
+        # A push after it was reported again belongs to the next iteration.
+        (Story().reject("date_errors").push("b", {9: "x"}).reject("date_errors").push("c", {9: "y"}), False),
         # Somebody else's approval: its own validator has not looked at the change yet.
         (Story().reject("date_errors").push("b", {9: "x"}).approve(who=BOB), None),
         (Story().reject(inline(1, tag="date_errors")).push("b", {9: "x"}).approve(who=BOB), False),
