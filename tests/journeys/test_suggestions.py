@@ -68,9 +68,9 @@ async def test_the_comment_shows_what_to_write(journey, claim):  # rows 154, 155
     journey.github.submit_review(claim, "alice", REJECT, "", SAID)
     await journey.wait_until_idle()
     (body,) = journey.comments(claim)
-    assert "  - Write: `created: 2026-11-14`" in body
-    assert "  - Write: `source: hanson-2013.md`" in body
-    assert "  - Write: `See thin-markets.`" in body
+    assert "  - Suggested change: `created: 2026-11-14`" in body
+    assert "  - Suggested change: `source: hanson-2013.md`" in body
+    assert "  - Suggested change: `See thin-markets.`" in body
     assert ours(journey, claim) == []
 
 
@@ -81,7 +81,7 @@ async def test_a_later_verdict_keeps_the_fix_without_reading_the_file_again(jour
     journey.advance_clock()
     journey.github.submit_review(claim, "bob", REJECT, "<!-- ISSUES: near_duplicate -->")
     await journey.wait_until_idle()
-    assert "  - Write: `created: 2026-11-14`" in journey.comments(claim)[-1]
+    assert "  - Suggested change: `created: 2026-11-14`" in journey.comments(claim)[-1]
     assert (before, reads(journey)) == (1, 1)
 
 
@@ -89,7 +89,7 @@ async def test_the_validators_own_suggestion_wins(journey, claim):
     said = InlineDraft(PAGE, "[date_errors] so:\n```suggestion\ncreated: 2026-01-01\n```", line=7)
     journey.github.submit_review(claim, "alice", REJECT, "", [said])
     await journey.wait_until_idle()
-    assert "  - Write: `created: 2026-01-01`" in journey.comments(claim)[0]
+    assert "  - Suggested change: `created: 2026-01-01`" in journey.comments(claim)[0]
     assert journey.github.asked("GET", f"*/contents/{PAGE}") == []
 
 
