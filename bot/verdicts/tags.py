@@ -174,12 +174,12 @@ def _headed_items(
 
 def _block_items(readable: str, block: ProseBlock, hits: Sequence[TagHit], url: str) -> Iterator[Item]:
     """Yield the tags of one block: a single one speaks for all of it, several for their own sentences."""
-    if len({hit.tag for hit in hits}) == 1:
-        yield _cut_item(readable, (block.start, block.end), hits, hits[0].tag, url)
-        return
     lines = [
         hit.start for hit in hits if not readable[readable.rfind("\n", 0, hit.start) + 1 : hit.start].strip()
     ]
+    if len({hit.tag for hit in hits}) == 1:
+        yield from _repeated_tag_items(readable, block, hits, lines, url)
+        return
     edges = [block.start, *(start for start in lines if start > block.start), block.end]
     sentences = [span for start, end in pairwise(edges) for span in sentence_spans(readable, start, end)]
     groups: list[tuple[int, int, list[TagHit]]] = []
@@ -196,6 +196,17 @@ def _block_items(readable: str, block: ProseBlock, hits: Sequence[TagHit], url: 
         for first, last, parts in _split_sentence(readable, start, end, own):
             for tag in dict.fromkeys(hit.tag for hit in parts):
                 yield _cut_item(readable, (first, last), parts, tag, url)
+
+
+def _repeated_tag_items(
+    readable: str, block: ProseBlock, hits: Sequence[TagHit], lines: Sequence[int], url: str
+) -> Iterator[Item]:
+    """Yield one item for the block, or one for each line where every line has the tag and its own location."""
+    pieces = [*pairwise([*lines, block.end])]
+    places = [find_place(readable[start:end])[0] for start, end in pieces]
+    is_split = len(lines) == len(hits) and all(places) and len(set(places)) == len(places)
+    for span in pieces if is_split else [(block.start, block.end)]:
+        yield _cut_item(readable, span, hits, hits[0].tag, url)
 
 
 def _split_sentence(
