@@ -31,4 +31,6 @@ def sticky_comment(harness, pull) -> str:
 
 def progress_summary(harness, pull) -> str:
     """The result that the comment's fold tells in its one line."""
-    return progress_section(sticky_comment(harness, pull)).partition("</summary>")[0].removeprefix("<summary>")
+    return (
+        progress_section(sticky_comment(harness, pull)).partition("</summary>")[0].removeprefix("<summary>")
+    )
