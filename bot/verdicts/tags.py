@@ -201,7 +201,7 @@ def _block_items(readable: str, block: ProseBlock, hits: Sequence[TagHit], url: 
 def _repeated_tag_items(
     readable: str, block: ProseBlock, hits: Sequence[TagHit], lines: Sequence[int], url: str
 ) -> Iterator[Item]:
-    """Yield one item for the block, or one for each line where every line has the tag and its own location."""
+    """Yield one item for the block, or one a line where each line has the tag and its own location."""
     pieces = [*pairwise([*lines, block.end])]
     places = [find_place(readable[start:end])[0] for start, end in pieces]
     is_split = len(lines) == len(hits) and all(places) and len(set(places)) == len(places)

@@ -5,9 +5,9 @@ from bot.feedback.marker import parse_document
 from bot.store.pull_requests import load_pull_request
 from tests.journeys.review_rounds import (
     REJECT,
-    push,
     progress_section,
     progress_summary,
+    push,
     review_and_wait,
     sticky_comment,
 )
@@ -99,6 +99,8 @@ async def test_checks_that_finish_late_change_the_score_until_the_next_iteration
     await review_and_wait(journey, pull, "date_errors")
     journey.github.complete_check_run(later, "success")
     await journey.wait_until_idle()
+    await review_and_wait(journey, pull, "date_errors", "scope_error")
+    assert [row[2] for row in table(journey, pull)] == ["1 blocking", "1 blocking", "2 blocking"]
     assert table(journey, pull)[1] == lowered
 
 

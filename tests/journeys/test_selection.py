@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.journeys.review_rounds import (
     APPROVE,
     REJECT,
-    push,
     progress_summary,
+    push,
     review_and_wait,
     sticky_comment,
 )

@@ -223,7 +223,9 @@ async def test_words_that_state_no_fault_are_a_finding_that_looks_like_no_gate(j
 async def test_words_that_only_introduce_or_thank_are_no_finding(journey, pull, words):
     journey.github.submit_review(pull, "alice", REJECT, words)
     await journey.wait_until_idle()
-    assert [marker["open"] for marker in journey.markers(pull)] in ([], [{"blocking": 0, "warnings": 0}])
+    (body,), (marker,) = journey.comments(pull), journey.markers(pull)
+    assert "**Rejected** — no blocking issue" in body
+    assert (marker["open"], parse_document(body)) == ({"blocking": 0, "warnings": 0}, None)
 
 
 @pytest.mark.parametrize("first", ["label", "command"])
