@@ -183,3 +183,18 @@ async def test_a_head_that_the_api_does_not_show_yet_is_read_with_a_later_event(
     assert "Not observed, so left out: validation everywhere." in progress_section(
         sticky_comment(journey, pull)
     )
+
+
+async def test_what_is_read_once_the_next_iteration_started_leaves_a_score_as_it_was(journey, pull):
+    refusal = {"message": "Resource not accessible by integration"}
+    journey.github.fail("GET", "*/compare/*", status=403, body=refusal, times=4)  # each head twice
+    await review_and_wait(journey, pull, "date_errors")
+    push(journey, pull, "# Second\n\nIt holds.\n")
+    await journey.wait_until_idle()
+    await review_and_wait(journey, pull, "date_errors")
+    push(journey, pull, "# Third\n\nIt holds.\n")
+    await journey.wait_until_idle()
+    await review_and_wait(journey, pull, "date_errors")
+    assert "left out: validation everywhere; efficiency in 1.\n" in progress_section(
+        sticky_comment(journey, pull)
+    )
