@@ -200,6 +200,7 @@ async def test_a_pack_infers_from_plain_words_only_where_the_config_extends_it(h
         assert "looks like" not in harness.comments(pull)[-1]
         extended = {CONFIG_FILE: "version: 1\nextends: [knowledge-base]\n"}
         harness.github.commit_to_default_branch(knowledge, extended)
+        await harness.wait_until_idle()
         harness.advance_clock()
         harness.github.push(pull, {PAGE: "# Second\n"})
         harness.advance_clock()
