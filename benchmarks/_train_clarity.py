@@ -1,4 +1,4 @@
-"""Learn the weights of `bot/feedback/clarity.py`: `python -m benchmarks._train_clarity FILE`.
+"""Learn the weights of `bot/verdicts/clarity.py`: `python -m benchmarks._train_clarity FILE`.
 
 Each line of the file is an object with `text` and `clear`, whose `informativeness` is 1 where people found
 that an author can tell what to do. Prints the balanced accuracy by cross-validation and the
@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bot.feedback.clarity import count_features
+from bot.verdicts.clarity import count_features
 
 FOLDS, REPEATS, STRENGTH = 10, 5, 0.1
 

@@ -109,6 +109,6 @@ def _expand(pattern: str, classes: dict[str, str]) -> str:
         elif name.islower():
             parts.append(members)
         else:
-            message = f"\\{name} can't stand in brackets: {pattern}"
+            message = f"\\{name} can't be used in brackets: {pattern}"
             raise ValueError(message)
     return "".join(parts)

@@ -25,7 +25,6 @@ from bot.commands.invocation import parse_commands
 from bot.detection.detector import detect
 from bot.detection.load import shipped_detection_rules
 from bot.feedback import brief, brief_inputs, lint, marker
-from bot.feedback.clarity import clarity
 from bot.findings import line_tracking
 from bot.gates import model as gates_model
 from bot.gates.model import is_tag, nearest_word
@@ -59,6 +58,7 @@ from bot.verdicts import (
     tags,
     tool_reports,
 )
+from bot.verdicts.clarity import clarity
 from bot.verdicts.tags import infer_tags
 from bot.web.webhook import parse_envelope
 from tests.builders import KNOWLEDGE_BASE, make_inline_comment
@@ -611,7 +611,7 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         "documents in text": lambda text: parse_documents_in(f"feedback_items\n{text}"),
     },
     "wording": {
-        "wording": lambda text: (quality.wording_problems(text), quality.ungrounded_problems(text)),
+        "wording": lambda text: (quality.find_wording(text), quality.ungrounded_problems(text)),
         "clarity": lambda text: quality.find_problems(
             quality.FeedbackText(text, text, text, has_place=False)
         ),

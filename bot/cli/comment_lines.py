@@ -13,7 +13,7 @@ from bot.cli import terminal
 
 def answer_comments(command: str, answer: Callable[[str], dict[str, object]]) -> int:
     """Write the answer to each comment as it comes; return 1 where a line could not be read."""
-    terminal.prompt_for_input('lines of JSON {"id": …, "text": "…"}')
+    terminal.prompt_for_input('JSON lines such as {"id": …, "text": "…"}')
     failures = 0
     for number, line in enumerate(_read_lines(), 1):
         if not line.strip():
@@ -40,16 +40,16 @@ def _parse_line(line: str) -> tuple[Any, str]:
     try:
         comment = json.loads(line, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
-        raise ValueError('this is not JSON; give {"id": …, "text": "…"}') from None
+        raise ValueError('not valid JSON; expected {"id": …, "text": "…"}') from None
     if not isinstance(comment, dict) or "id" not in comment:
-        raise ValueError('there is no "id"; give {"id": …, "text": "…"}')
+        raise ValueError('"id" is missing; expected {"id": …, "text": "…"}')
     text = comment.get("text")
     if text is None or text != str(text):
-        raise ValueError('"text" is not text; give {"id": …, "text": "…"}')
+        raise ValueError('"text" must be a string; expected {"id": …, "text": "…"}')
     try:
         json.dumps(comment["id"], allow_nan=False)
     except ValueError:
-        raise ValueError('"id" is too large a number; give {"id": …, "text": "…"}') from None
+        raise ValueError('"id" is too large; expected {"id": …, "text": "…"}') from None
     return comment["id"], text
 
 

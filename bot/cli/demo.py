@@ -8,23 +8,25 @@ import importlib.util
 import shlex
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
 
+from bot import regex
 from bot.cli import terminal
 from bot.cli.common import integer_between, load_pack_or_file, port_number
 from bot.demo.page import DemoPage
+from bot.demo.stories import STORIES
 from bot.demo.story import (
-    ACCEPTED_CHAPTERS,
-    REJECTED_CHAPTERS,
     STORY_DAYS,
+    STORY_LENGTH,
     STORY_PEOPLE,
+    Passage,
     StoryClock,
     StoryMonths,
+    StoryPlayer,
     open_demo,
     story_weeks,
-    tell_story,
 )
 from bot.fakegithub.model import PullRequest, Repository
 from bot.fakegithub.server import FakeGitHub
@@ -35,7 +37,11 @@ _PAGE_LOGINS = ("alice", "bob", "maya", "rio-agent[bot]")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("--once", action="store_true", help="print the story and exit")
+    parser.add_argument("--once", action="store_true", help="print the story and exit, without the page")
+    parser.add_argument("--raw", action="store_true", help="print the comments as posted, not a summary")
+    parser.add_argument(
+        "--story", choices=tuple(STORIES), default="code", help="which repository it is about (code)"
+    )
     parser.add_argument("--port", type=port_number, default=8080, help="where the page is served (8080)")
     parser.add_argument(
         "--weeks", type=integer_between(0, 52), default=12, help="how long the repository's past is (12)"
@@ -45,42 +51,70 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
     try:
-        asyncio.run(_demo(arguments.weeks, arguments.port, once=arguments.once))
+        asyncio.run(_demo(arguments))
     except asyncio.CancelledError:
         return 130
     return 0
 
 
-async def _demo(week_count: int, port: int, *, once: bool) -> None:
+async def _demo(arguments: argparse.Namespace) -> None:
     if task := asyncio.current_task():
         _on_termination(task.cancel)
-    weeks = story_weeks(datetime.now(UTC), week_count)
-    clock = StoryClock(datetime.now(UTC) - weeks[0] if weeks else timedelta(0))
-    async with open_demo(clock) as (github, settle):
-        repository = github.repository("acme/knowledge", collaborators=STORY_PEOPLE)
-        page = DemoPage(github, _PAGE_LOGINS, load_pack_or_file("knowledge-base").tags)
-        months = StoryMonths(github, repository, clock, weeks, weeks[week_count - 1] if weeks else None)
-        label = f"{week_count} week{'' if week_count == 1 else 's'} of pull requests go by"
+    story = STORIES[arguments.story]
+    weeks = story_weeks(datetime.now(UTC), arguments.weeks)
+    clock = StoryClock(datetime.now(UTC) - weeks[0] if weeks else STORY_LENGTH)
+    async with AsyncExitStack() as stack:
+        github, settle = await stack.enter_async_context(open_demo(clock))
+        repository = github.repository(story.repository, collaborators=STORY_PEOPLE, files=story.files)
+        page = DemoPage(github, repository, story, _PAGE_LOGINS, load_pack_or_file(story.pack).tags)
+        if not arguments.once:
+            address = await _listen(stack, page, arguments.port)
+            print(f"The page is at {address} (Ctrl-C ends the demo and leaves nothing behind)", flush=True)
+        summarised = weeks[arguments.weeks - 1] if weeks else None
+        months = StoryMonths(github, repository, story, clock, weeks, summarised)
+        label = f"{arguments.weeks} week{'' if arguments.weeks == 1 else 's'} of pull requests go by"
         for _ in terminal.track_progress(months.play(), label, total=STORY_DAYS * len(weeks)):
             await settle()
-        clock.go_to(datetime.now(UTC))
-        # Somebody may go on from here on the page: there the pull request stays open.
-        chapters = (*REJECTED_CHAPTERS, *ACCEPTED_CHAPTERS) if once else REJECTED_CHAPTERS
-        async for text in tell_story(github, repository, settle, chapters):
-            print(text)
-        if not once:
-            await _serve_page(page, port, agent_lines(github, repository))
+        # On the page somebody may go on from here: there the pull request stays open.
+        player = StoryPlayer(github, repository, story, clock, settle)
+        async for passage in player.play(to_the_end=arguments.once):
+            _print_passage(passage, raw=arguments.raw)
+        if not arguments.once:
+            await _guide(page, agent_lines(github, repository))
 
 
-async def _serve_page(page: DemoPage, port: int, lines: tuple[str, ...]) -> None:
-    async with _listen(page, port) as address:
-        print(f"The threads are at {address} (Ctrl-C ends the demo and leaves nothing behind)")
-        print("As its agent sees the last pull request, in another terminal:")
-        print(*lines, sep="\n", flush=True)
-        stop = asyncio.Event()
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop.set)
-        _on_termination(stop.set)
-        await stop.wait()
+async def _guide(page: DemoPage, lines: tuple[str, ...]) -> None:
+    """Start the page's three steps, and serve it until the demo is ended."""
+    page.start_guide(lines)
+    print("As its agent sees the last pull request, in another terminal:")
+    print(*lines, sep="\n", flush=True)
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop.set)
+    _on_termination(stop.set)
+    await stop.wait()
+
+
+def _print_passage(passage: Passage, *, raw: bool) -> None:
+    if passage.level:
+        terminal.print_markdown(f"{'#' * passage.level} {passage.text}\n")
+    elif raw:
+        print(f"--- {passage.title}\n{passage.text}" if passage.title else passage.text)
+    elif passage.is_current:
+        terminal.print_markdown(f"{summarize(passage.text)}\n")
+
+
+_HIDDEN = regex.Regex(r"(?s)<!--.*?-->|<details>.*?</details>|<sub>.*?</sub>")
+_LINK = regex.Regex(r"\[([^\[\]]*)\]\([^()\s]*\)")
+_GAP = regex.Regex(r"\n{3,}")
+
+
+def summarize(comment: str) -> str:
+    """What a comment shows at first sight: without markers, folds, small print and addresses of links."""
+    visible = _LINK.sub(lambda link: str(link[1]), _HIDDEN.sub("", comment))
+    sections = visible.split("\n### ")
+    # A chart is a picture on GitHub, and a page of numbers here.
+    shown = [section for section in sections if "```mermaid" not in section]
+    return _GAP.sub("\n\n", "\n### ".join(shown)).strip()
 
 
 def agent_lines(github: FakeGitHub, repository: Repository) -> tuple[str, ...]:
@@ -104,13 +138,10 @@ def _on_termination(callback: Callable[[], object]) -> None:
             asyncio.get_running_loop().add_signal_handler(name, callback)
 
 
-@asynccontextmanager
-async def _listen(page: DemoPage, port: int) -> AsyncIterator[str]:
-    """Serve the page at this port, or at any other where it is in use."""
-    async with AsyncExitStack() as stack:
-        try:
-            address = await stack.enter_async_context(page.serve(port=port))
-        except OSError:
-            print(f"Port {port} is in use, so the page takes another.", file=sys.stderr)
-            address = await stack.enter_async_context(page.serve())
-        yield address
+async def _listen(stack: AsyncExitStack, page: DemoPage, port: int) -> str:
+    """Serve the page at this port, or at any other where it is in use; returns its address."""
+    try:
+        return await stack.enter_async_context(page.serve(port=port))
+    except OSError:
+        print(f"Port {port} is in use, so the page takes another.", file=sys.stderr)
+        return await stack.enter_async_context(page.serve())

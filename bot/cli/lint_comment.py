@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from bot.cli.comment_lines import answer_comments
-from bot.feedback.clarity import clarity
+from bot.verdicts.clarity import clarity
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from bot import regex
 from bot.cli import UsageError
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 Row = TypeVar("Row")
 
@@ -94,3 +98,48 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for row in rows:
         table.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in row))
     Console().print(table)
+
+
+_TITLE_STYLES: Mapping[str, str] = {
+    "[BLOCK]": "bold red",
+    "[WARN]": "bold yellow",
+    "Rejected": "bold red",
+    "Resolved": "bold green",
+    "Merged": "bold green",
+}
+"""How bold text is coloured, by its first word."""
+_SPAN = regex.Regex(r"\*\*(?P<bold>[^*]+)\*\*|`(?P<code>[^`]+)`")
+
+
+def print_markdown(text: str) -> None:
+    """Print Markdown with colours on a terminal, and as it is in a pipe."""
+    if not is_terminal():
+        print(text)
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for block in text.split("\n\n"):
+        if block.startswith("|"):
+            headings, _, *rows = [
+                [cell.strip(" `") for cell in line.strip("|").replace("**", "").split("|")]
+                for line in block.splitlines()
+            ]
+            print_table(headings, rows)
+        else:
+            console.print(_style_spans(block))
+        console.print()
+
+
+def _style_spans(block: str) -> Text:
+    from rich.text import Text
+
+    if block.startswith("#"):
+        return Text(block.lstrip("# "), style="bold underline" if block.startswith("# ") else "bold")
+    styled, end = Text(), 0
+    for span in _SPAN.finditer(block):
+        styled.append(block[end : span.start()])
+        bold = span["bold"]
+        styled.append(bold or span["code"], _TITLE_STYLES.get(bold.split()[0], "bold") if bold else "cyan")
+        end = span.end()
+    return styled.append(block[end:])

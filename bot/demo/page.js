@@ -3,6 +3,7 @@ const part = (id) => document.getElementById(id);
 const all = (selector) => [...document.querySelectorAll(selector)];
 let threads = [];
 let shown = null; // the thread that is acted on
+let story = 0; // the number of the story's pull request; 0 until it is there
 let at = "";
 let follow = false; // whether what is new is brought into view: from an act on, till somebody looks elsewhere
 
@@ -42,10 +43,18 @@ function offer(people, tags) {
   part("tags").replaceChildren(
     ...tags.map((tag) => {
       const label = element("label", "");
-      label.append(element("input", "", { type: "checkbox", value: tag, checked: tag === "confidence_miscalibration" }), ` ${tag}`);
+      label.append(element("input", "", { type: "checkbox", value: tag, checked: tag === tags[0] }), ` ${tag}`);
       return label;
     }),
   );
+}
+
+// One button at a time is the next; the last one invites to go on.
+function guide(step) {
+  all("#guide li").forEach((item, index) => {
+    item.className = index < step ? "done" : index === step && story ? "next" : "";
+    item.querySelector("button").disabled = index !== step || !story;
+  });
 }
 
 function wireLine({ direction, request, status }) {
@@ -60,7 +69,11 @@ async function list() {
   at = state.at;
   threads = state.threads;
   if (!part("who").length) offer(state.people, state.tags);
-  const first = threads.find((each) => each.kind === "pull request" && each.state === "open") || threads[0];
+  story = state.story;
+  [part("owner").textContent, part("name").textContent] = state.repository.split("/");
+  guide(state.step);
+  part("agent").replaceChildren(...state.agent.map((line) => element("code", line)));
+  const first = threads.find((each) => each.number === story);
   if (location.pathname === "/" && first) history.replaceState(null, "", first.path);
   shown =
     threads.find((each) => each.path === location.pathname) ||
@@ -104,8 +117,11 @@ function put(text, whole) {
 
 async function show({ arrived = false, first = false } = {}) {
   // The list first: what happens while the thread is on its way is then still news to `watch`.
+  const wasWaiting = location.pathname === "/";
   await list();
   const path = location.pathname;
+  if (path === "/") return put("<header><h1>Some weeks of pull requests go by …</h1></header>", true);
+  if (wasWaiting) arrived = first = true;
   // The server has escaped all that people wrote; what it sends is its own HTML.
   const text = await (await fetch(`/view${path}`)).text();
   if (path !== location.pathname) return;
@@ -113,7 +129,7 @@ async function show({ arrived = false, first = false } = {}) {
   const unfolded = new Set(folds().filter(([, each]) => each.open).map(([key]) => key));
   put(text, arrived);
   const title = document.querySelector("#thread h1")?.textContent || "";
-  document.title = `${title} · acme/knowledge`;
+  document.title = `${title} · Whetstone’s demo`;
   part("title").textContent = `/ ${title}`;
   if (arrived) return arrive(first);
   folds().forEach(([key, each]) => (each.open = unfolded.has(key)));
@@ -148,16 +164,18 @@ function go(path) {
 async function act(button) {
   const action = {
     act: button.dataset.act,
-    who: part("who").value,
+    who: button.dataset.who || part("who").value,
     text: button.dataset.text || part("text").value,
     tags: all("#tags input:checked").map((each) => each.value),
   };
-  const answer = await fetch(`/threads/${shown.number}`, {
+  const number = button.closest("#guide") ? story : shown.number;
+  const answer = await fetch(`/threads/${number}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(action),
   });
-  part("status").textContent = answer.ok ? "Done. What the bot makes of it appears in the thread." : await answer.text();
+  const done = action.act === "open" ? "Opened. Now request changes." : "Done. The bot's answer appears in the thread.";
+  part("status").textContent = answer.ok ? done : await answer.text();
   if (!answer.ok) return;
   part("text").value = "";
   follow = true;
@@ -178,7 +196,9 @@ async function watch() {
 
 for (const moved of ["wheel", "touchmove", "pointerdown"])
   part("thread").addEventListener(moved, () => (follow = false), { passive: true });
-all("aside button").forEach((button) => (button.onclick = () => act(button).catch(ended)));
+all("[data-act]").forEach((button) => (button.onclick = () => act(button).catch(ended)));
+part("more").onclick = () =>
+  part("more").setAttribute("aria-expanded", String(part("more").getAttribute("aria-expanded") !== "true"));
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href^='/']");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

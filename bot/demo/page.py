@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from bot import regex
-from bot.demo.story import claim_page
+from bot.demo.stories import Story
+from bot.demo.story import edit_files, head_text, line_number, routine_file, run_checks
 from bot.demo.threads import list_threads, render_page, thread_path
 from bot.fakegithub.deliveries import Exchange, WebhookDelivery
 from bot.fakegithub.model import ApiRefusal, Issue, PullRequest, Repository
@@ -24,17 +25,8 @@ if TYPE_CHECKING:
 
 
 _MAX_TEXT, _MAX_TITLE = 5_000, 120
-_LINE_STARTS = {
-    "frontmatter_schema": "type:",
-    "confidence_miscalibration": "confidence:",
-    "date_errors": "created:",
-    "title_overclaims": "# ",
-    "title_too_few_words": "# ",
-    "title_not_proposition": "# ",
-    "scope_error": "# ",
-}
-"""How the line begins that a tag is put at; any other tag is about the last line."""
-_CREATED = regex.Regex(r"(?m)^created: .*$")
+_STEPS = ("push", "approve", "history")
+"""The three steps that the page leads through, by the action that completes each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,96 +54,101 @@ class DemoActionError(Exception):
     """An action that is not possible; the message is shown on the page."""
 
 
-def perform_action(github: FakeGitHub, number: int, content: Mapping[str, Any]) -> Issue:
-    """Perform the action in the thread; returns the thread to show next."""
-    threads = (
-        thread
-        for repository in github.repositories.values()
-        for thread in repository.threads.values()
-        if thread.number == number
-    )
-    thread = next(threads, None)
-    if thread is None:
-        raise DemoActionError("There is no such thread.")
-    action = DemoAction.parse(content)
-    if not github.find_account(action.login):
-        raise DemoActionError("There is nobody of that name.")
-    try:
-        return _perform(github, thread, action)
-    except ApiRefusal as refusal:
-        raise DemoActionError(refusal.message) from refusal
+@dataclass(frozen=True, slots=True)
+class DemoActions:
+    """Performs what somebody clicks in the repository of a story."""
+
+    github: FakeGitHub
+    repository: Repository
+    story: Story
+
+    def perform(self, number: int, action: DemoAction) -> Issue:
+        """Perform the action in the thread; returns the thread to show next."""
+        thread = self.repository.threads.get(number)
+        if thread is None:
+            raise DemoActionError("There is no such thread.")
+        if not self.github.find_account(action.login):
+            raise DemoActionError("There is nobody of that name.")
+        try:
+            return self._perform(thread, action)
+        except ApiRefusal as refusal:
+            raise DemoActionError(refusal.message) from refusal
+
+    def _perform(self, thread: Issue, action: DemoAction) -> Issue:
+        if action.kind == "comment":
+            if not action.text:
+                raise DemoActionError("Write something first.")
+            self.github.comment(thread, action.login, action.text)
+        elif action.kind == "open":
+            return self._open_pull_request(action)
+        elif isinstance(thread, PullRequest):
+            self._change(thread, action)
+        else:
+            raise DemoActionError("That works on a pull request only.")
+        return thread
+
+    def _open_pull_request(self, action: DemoAction) -> PullRequest:
+        """Open a pull request with a flaw, by somebody else, so that the one who asks can review it."""
+        routine = self.story.routine
+        title = (action.text or "One more change").splitlines()[0][:_MAX_TITLE]
+        number = len(self.repository.threads) + 1
+        path = routine.path.format(number=number, slug="change")
+        text = routine_file(routine, _one_line(title), self.github.now(), flawed=True)
+        authors = (author.login for author in routine.authors if author.login != action.login)
+        options = PullRequestOptions(title=title, files={path: text})
+        return self.github.open_pull_request(self.repository, next(authors), options)
+
+    def _change(self, pull: PullRequest, action: DemoAction) -> None:
+        if action.kind in {"reject", "approve"} and action.login == pull.user.login:
+            raise DemoActionError("Nobody can review their own pull request. Act as somebody else.")
+        match action.kind:
+            case "reject":
+                self._reject(pull, action)
+            case "approve":
+                self.github.submit_review(pull, action.login, "APPROVED", action.text)
+            case "push":
+                self.github.push(pull, self._revision(pull), message=action.text or "Address the review")
+                run_checks(self.github, pull, self.story)
+            case "merge" if pull.state == "open":
+                self.github.merge(pull, by=action.login)
+            case _:
+                raise DemoActionError("There is nothing to do.")
+
+    def _revision(self, pull: PullRequest) -> dict[str, str]:
+        """The files of the next revision: the story's fixes where they apply, else one more line."""
+        path, routine = self._path(pull), self.story.routine
+        edits = (*self.story.accepted[0].edits, (path, routine.flaw, routine.fixed))
+        files = edit_files(self.repository, pull.head_sha, edits, self.github.now())
+        return files or {path: f"{head_text(pull, path).rstrip()}\n\n{self.story.note}\n"}
+
+    def _reject(self, pull: PullRequest, action: DemoAction) -> None:
+        """Request changes, each tag at the line that it is about."""
+        path, remarks = self._path(pull), self.story.routine.remarks
+        text = head_text(pull, path)
+        comments = [
+            InlineDraft(
+                path,
+                f"[{tag}] {action.text or remarks.get(tag, ('', ''))[1]}".strip(),
+                line=line_number(text, remarks.get(tag, ("", ""))[0]),
+            )
+            for tag in action.tags
+            if text
+        ]
+        body = "" if comments else action.text or "Not yet."
+        self.github.submit_review(pull, action.login, "CHANGES_REQUESTED", body, comments)
+
+    def _path(self, pull: PullRequest) -> str:
+        """The file that the pull request is about."""
+        objects = pull.repository.objects
+        head, base = objects.commits[pull.head_sha].files, objects.commits[pull.base_sha].files
+        changed = sorted(path for path in head if head[path] != base.get(path))
+        main = self.story.rejected[0].edits[0][0]
+        return main if main in changed or not changed else changed[0]
 
 
-def _perform(github: FakeGitHub, thread: Issue, action: DemoAction) -> Issue:
-    if action.kind == "comment":
-        if not action.text:
-            raise DemoActionError("Say something first.")
-        github.comment(thread, action.login, action.text)
-    elif action.kind == "open":
-        return _open_pull_request(github, thread.repository, action)
-    elif isinstance(thread, PullRequest):
-        _change_pull_request(github, thread, action)
-    else:
-        raise DemoActionError("That works on a pull request only.")
-    return thread
-
-
-def _open_pull_request(github: FakeGitHub, repository: Repository, action: DemoAction) -> PullRequest:
-    """Open a pull request with a new claim whose date a reviewer may object to."""
-    title = (action.text or "One more claim about markets").splitlines()[0][:_MAX_TITLE]
-    path = f"claims/{len(repository.threads) + 1:03d}.md"
-    page = claim_page(title, github.now(), "One study says so.", wrong=True)
-    options = PullRequestOptions(title=title, files={path: page})
-    return github.open_pull_request(repository, action.login, options)
-
-
-def _change_pull_request(github: FakeGitHub, pull: PullRequest, action: DemoAction) -> None:
-    if action.kind in {"reject", "approve"} and action.login == pull.user.login:
-        raise DemoActionError("Nobody reviews their own pull request: act as somebody else.")
-    match action.kind:
-        case "reject":
-            _reject(github, pull, action)
-        case "approve":
-            github.submit_review(pull, action.login, "APPROVED", action.text)
-        case "push":
-            path = _changed_path(pull)
-            page = _CREATED.sub(f"created: {github.now():%Y-%m-%d}", _content(pull, path)).rstrip()
-            revised = f"{page}\n\nRevised after the review.\n"
-            github.push(pull, {path: revised}, message=action.text or "Address the review")
-        case "merge" if pull.state == "open":
-            github.merge(pull, by=action.login)
-        case _:
-            raise DemoActionError("There is nothing to do.")
-
-
-def _reject(github: FakeGitHub, pull: PullRequest, action: DemoAction) -> None:
-    """Request changes, each tag at the line that it is about."""
-    path = _changed_path(pull)
-    lines = _content(pull, path).splitlines()
-    comments = [
-        InlineDraft(path, f"[{tag}] {action.text}".strip(), line=_line_of(lines, tag))
-        for tag in action.tags
-        if lines
-    ]
-    body = "" if comments else action.text or "Not yet."
-    github.submit_review(pull, action.login, "CHANGES_REQUESTED", body, comments)
-
-
-def _line_of(lines: list[str], tag: str) -> int:
-    start = _LINE_STARTS.get(tag)
-    matches = (number for number, line in enumerate(lines, 1) if start and line.startswith(start))
-    return next(matches, len(lines))
-
-
-def _changed_path(pull: PullRequest) -> str:
-    """The file that the pull request is about."""
-    objects = pull.repository.objects
-    head, base = objects.commits[pull.head_sha].files, objects.commits[pull.base_sha].files
-    return min((path for path in head if head[path] != base.get(path)), default="claims/first.md")
-
-
-def _content(pull: PullRequest, path: str) -> str:
-    return (pull.repository.objects.content(pull.head_sha, path) or b"").decode("utf-8", "replace")
+def _one_line(text: str) -> str:
+    """Text that is safe in the title of a file: no quotes or backslashes."""
+    return text.replace("\\", "").replace('"', "'")
 
 
 def _text(content: Mapping[str, Any], name: str) -> str:
@@ -203,13 +200,34 @@ _HEADERS = {
 
 
 class DemoPage:
-    """The page of one fake GitHub; offers to act as one of `logins`, with these `tags`."""
+    """The page of a story; offers to act as one of `logins`, with these `tags`, and guides through it."""
 
-    def __init__(self, github: FakeGitHub, logins: Sequence[str], tags: Sequence[str]) -> None:
+    def __init__(
+        self,
+        github: FakeGitHub,
+        repository: Repository,
+        story: Story,
+        logins: Sequence[str],
+        tags: Sequence[str],
+    ) -> None:
         self._github = github
+        self._actions = DemoActions(github, repository, story)
         self._logins = tuple(logins)
-        self._tags = tuple(tags)
+        # Those of the story first: the others are many.
+        self._tags = tuple(dict.fromkeys((*story.routine.remarks, *tags)))
         self._log = WireLog(github)
+        self._agent_lines: tuple[str, ...] = ()
+        self._story_number = 0
+        self._step = 0
+
+    def start_guide(self, agent_lines: Sequence[str]) -> None:
+        """Begin the three steps on the newest pull request; these lines are for its agent."""
+        threads = self._actions.repository.threads
+        self._story_number = max(
+            number for number, thread in threads.items() if isinstance(thread, PullRequest)
+        )
+        self._agent_lines = tuple(line.strip() for line in agent_lines)
+        self._github.changed()
 
     @asynccontextmanager
     async def serve(self, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
@@ -248,9 +266,13 @@ class DemoPage:
     async def _threads(self, _: web.Request) -> web.Response:
         content = {
             "at": self._version(),
+            "repository": self._actions.repository.full_name,
             "threads": list_threads(self._github),
             "people": self._logins,
             "tags": self._tags,
+            "story": self._story_number,
+            "step": self._next_step(),
+            "agent": self._agent_lines,
             "wire": self._log.lines(),
         }
         return _response(json.dumps(content), "application/json")
@@ -278,16 +300,27 @@ class DemoPage:
         if request.content_type != "application/json":
             return _response("Only from the page itself.", "text/plain", 415)
         try:
-            thread = perform_action(self._github, int(request.match_info["number"]), await request.json())
+            action = DemoAction.parse(await request.json())
+            thread = self._actions.perform(int(request.match_info["number"]), action)
         except (DemoActionError, ValueError, AttributeError) as error:
             return _response(str(error), "text/plain", 422)
+        kind = "history" if action.text.startswith("/feedback-history") else action.kind
+        step = self._next_step()
+        if thread.number == self._story_number and _STEPS[step : step + 1] == (kind,):
+            self._step = step + 1
         return _response(json.dumps({"path": thread_path(thread)}), "application/json")
 
+    def _next_step(self) -> int:
+        """The step that comes next; a pull request that is closed can't be pushed to or approved any more."""
+        thread = self._actions.repository.threads.get(self._story_number)
+        is_closed = thread is not None and thread.state != "open"
+        return max(self._step, _STEPS.index("history")) if is_closed else self._step
+
     def _version(self) -> str:
-        """Changes with every request, webhook and answer to one."""
+        """Changes with every request, webhook and answer to one, and with the guide."""
         github = self._github
         answered = sum(delivery.status_code is not None for delivery in github.deliveries.all[-50:])
-        return f"{len(github.requests)}.{len(github.deliveries)}.{answered}"
+        return f"{len(github.requests)}.{len(github.deliveries)}.{answered}.{self._story_number}.{self._step}"
 
 
 def _response(text: str, content_type: str, status: int = 200) -> web.Response:

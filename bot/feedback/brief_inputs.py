@@ -308,6 +308,34 @@ def _has_new_rejection(feedback: Feedback) -> bool:
     return any(verdict.head == feedback.iteration.head for verdict in feedback.rejecting)
 
 
+def record_partial_success(feedback: Feedback, rules: RepositoryRules) -> Feedback:
+    """Record each approval whose words still ask for something: a partial success, without a brief."""
+    if not rules.detection.enabled:
+        return feedback
+    briefs = feedback.pull_request.briefs
+    recorded = [brief.at for brief in briefs if not brief.actions]
+    for verdict in feedback.iteration.standing:
+        if verdict.stance is not Stance.APPROVES or not verdict.is_formal or not verdict.said.strip():
+            continue
+        if verdict.at in recorded:
+            recorded.remove(verdict.at)  # another approval may have been given in the same second
+            continue
+        detection = detect(verdict.said[:MAX_WORDS_READ], detection_rules(rules.detection), "approved")
+        if detection.type is not None:
+            entry = PostedBrief(
+                at=verdict.at,
+                iteration=feedback.iteration.number,
+                feedback_type=detection.type.value,
+                signal=", ".join(detection.words) or "approved",
+                actions=(),
+                text="",
+                before=_previous_text(feedback),
+                success=True,
+            )
+            briefs = (*briefs, entry)[-MAX_BRIEFS:]
+    return replace(feedback, pull_request=replace(feedback.pull_request, briefs=briefs))
+
+
 def feedback_log(pull_request: PullRequest) -> tuple[FeedbackLogEntry, ...]:
     """Return the briefs with document 004's fields, oldest first."""
     return tuple(
@@ -400,7 +428,8 @@ def _merge_briefs(feedback: Feedback, rounds: tuple[PostedBrief, ...]) -> tuple[
 
 def _open_rounds(feedback: Feedback) -> tuple[PostedBrief, ...]:
     """Return this iteration's rounds since it was last accepted: it may be rejected again after that."""
-    briefs = [brief for brief in feedback.pull_request.briefs if brief.iteration == feedback.iteration.number]
+    current = feedback.iteration.number
+    briefs = [brief for brief in feedback.pull_request.briefs if brief.actions and brief.iteration == current]
     accepted = [number for number, brief in enumerate(briefs, 1) if brief.success]
     return tuple(briefs[accepted[-1] if accepted else 0 :])
 
@@ -410,7 +439,7 @@ def _previous_text(feedback: Feedback) -> str:
     earlier = [
         brief
         for brief in feedback.pull_request.briefs
-        if brief.iteration < current or (brief.success and brief.iteration == current)
+        if brief.actions and (brief.iteration < current or (brief.success and brief.iteration == current))
     ]
     return earlier[-1].text if earlier else feedback.pull_request.title
 
@@ -431,7 +460,7 @@ MANIFEST_ROUND = 3
 def manifests_to_read(pull_request: PullRequest, rules: RepositoryRules) -> tuple[tuple[str, str], ...]:
     """Return head and path of the manifests to read, once per pull request: for a poor brief of an error."""
     current = current_iteration(pull_request)
-    brief = pull_request.briefs[-1] if pull_request.briefs else None
+    brief = next((brief for brief in reversed(pull_request.briefs) if brief.actions), None)
     if current is None or brief is None or pull_request.framework is not None:
         return ()
     is_poor = brief.actions[-1:] == ("request_clarification",)

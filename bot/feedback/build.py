@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from itertools import pairwise
 
 from bot.feedback.gate_notes import add_grounding_outcomes, render_notes
 from bot.feedback.model import FailedGate, Feedback, demote_unlocated, find_failed_gates
+from bot.findings.ledger import verdict_order
 from bot.findings.turns import Situation as TurnSituation
 from bot.findings.turns import awaited_from_author, pending_reports, whose_turn
 from bot.gates.config import RepositoryRules
@@ -31,7 +31,7 @@ from bot.iterations.progress import freeze_scores, measure_progress
 from bot.iterations.scoring import ScoredIteration, item_severity
 from bot.iterations.selection import build_selection_report
 from bot.pull_request.facts import DecisionTime
-from bot.pull_request.model import BLOCKING_SEVERITIES, PullRequest, Stance, TrackedIteration
+from bot.pull_request.model import BLOCKING_SEVERITIES, PullRequest, Stance, TrackedIteration, Verdict
 from bot.verdicts.quality import FeedbackText, QualityProblem, find_problems
 
 MAX_TRACKED_ITERATIONS = 50
@@ -160,9 +160,9 @@ def _open_appeals(pull_request: PullRequest, current: Iteration) -> tuple[str, .
     return tuple(name for name in open_appeals(pull_request) if name in names)
 
 
-def _last_rejection(pull_request: PullRequest) -> datetime:
-    rejected = [v.at for v in pull_request.verdicts if v.counted and v.stance is Stance.REJECTS]
-    return max(rejected, default=pull_request.created_at)
+def _last_rejection(pull_request: PullRequest) -> Verdict | None:
+    rejected = [v for v in pull_request.verdicts if v.counted and v.stance is Stance.REJECTS]
+    return max(rejected, key=verdict_order, default=None)
 
 
 def _closed_outcome(pull_request: PullRequest, current: Iteration) -> str:

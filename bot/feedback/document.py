@@ -14,6 +14,7 @@ from bot.markdown.escape import html_safe_json, truncate
 from bot.markdown.links import FEEDBACK_SCHEMA_ID
 from bot.paths import is_secret_path
 from bot.pull_request.model import BLOCKING_SEVERITIES, Item
+from bot.verdicts.clarity import item_clarity
 
 GENERIC_FIX = "See the repository's quality gates."
 _UNTAGGED_ACTION = "Change what this comment asks for, or answer it in its thread."
@@ -185,10 +186,20 @@ def _item(
         "url": item.url,
         "provenance": finding.origin.as_document(),
         "grounding": _grounding(finding),
+        "clarity": _clarity(finding),
     }
     if evidence := _evidence(finding, failed):
         document["evidence"] = evidence
     return {key: value for key, value in document.items() if value is not None}
+
+
+def _clarity(finding: GateItem) -> DocumentJson | None:
+    """Return whether the item tells its author what to do; None for a check, whose texts nobody phrased."""
+    if finding.validator.check:
+        return None
+    result = item_clarity(finding.item)
+    document: DocumentJson = {"clear": result.clear, "score": result.score}
+    return {**document, "missing": list(result.missing)} if result.missing else document
 
 
 def _grounding(finding: GateItem) -> DocumentJson | None:

@@ -19,7 +19,7 @@ from bot.markdown.escape import code_span
 from bot.markdown.links import GitHubLinks
 from bot.pull_request.model import FindingStatus, GroundedClaim, PullRequest, Ruling, Stance, Verdict
 from bot.values import Repository
-from bot.verdicts import quality
+from bot.verdicts.clarity import MissingPart, item_clarity, names_nothing, write_hint
 
 RECURRENCE_WINDOW = 5
 """Number of the author's last pull requests to look at, this one included."""
@@ -185,7 +185,7 @@ def render_notes(
     return tuple(
         line
         for line in (
-            render_reviewer_hint(standing, rules),
+            render_reviewer_hint(pull_request, standing, rules),
             _contradicted_claim(pull_request, head),
             *(_kept_label(verdict) for verdict in standing if verdict.unlabelled_by),
             rules.config_problem,
@@ -210,19 +210,34 @@ def _kept_label(verdict: Verdict) -> str:
     return f"{remover} removed the label {label}, but is not a validator here: it still counts."
 
 
-def render_reviewer_hint(verdicts: Sequence[Verdict], rules: RepositoryRules) -> str:
-    """Render one line for reviewers in the hint's audience: what to write instead; empty for nothing."""
-    hints = []
-    for verdict in verdicts:
-        problems = quality.wording_problems("\n".join(item.words for item in verdict.items))
-        if (
-            problems
-            and verdict.stance is Stance.REJECTS
-            and not verdict.validator.check
-            and _is_audience(verdict, rules)
-        ):
-            hints.append(f"To {code_span(verdict.validator.name)}: {quality.quality_hint(problems)}.")
+def render_reviewer_hint(
+    pull_request: PullRequest, standing: Sequence[Verdict], rules: RepositoryRules
+) -> str:
+    """Render one line for reviewers in the hint's audience: what is missing; empty for nothing."""
+    # Whatever was fixed since is no longer among a standing verdict's items.
+    empty = {verdict.id for verdict in pull_request.verdicts if names_nothing(verdict)}
+    hints = [
+        f"To {code_span(verdict.validator.name)}: {hint}"
+        for verdict in standing
+        if verdict.stance is Stance.REJECTS
+        and not verdict.validator.check
+        and _is_audience(verdict, rules)
+        and (hint := _clarity_hint(verdict, is_empty=verdict.id in empty))
+    ]
     return " ".join(hints[:3])
+
+
+def _clarity_hint(verdict: Verdict, *, is_empty: bool) -> str:
+    """Say how much of a rejection is unclear, and what to add; empty where it is clear."""
+    if is_empty and not verdict.items:
+        return f"this rejection names nothing to change. {write_hint(MissingPart)}"
+    unclear = [result for result in map(item_clarity, verdict.items) if not result.clear]
+    if not unclear:
+        return ""
+    many = len(verdict.items)
+    which = f"{len(unclear)} of {many} remarks" if many > 1 else "this remark"
+    verb = "are" if len(unclear) > 1 else "is"
+    return f"{which} {verb} unclear. {write_hint(part for result in unclear for part in result.missing)}"
 
 
 def _is_audience(verdict: Verdict, rules: RepositoryRules) -> bool:

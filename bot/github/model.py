@@ -154,6 +154,8 @@ class FoundIssue:
     number: int
     open: bool
     body: str
+    url: str = ""
+    """Of its description."""
 
 
 @dataclass(frozen=True, slots=True)

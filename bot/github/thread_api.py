@@ -217,4 +217,7 @@ def _issue(answer: Any) -> FoundIssue:
         number = require_id(answer, "number")
     except PayloadError as error:
         raise GitHubUnavailable(f"malformed issue from GitHub: {error}") from error
-    return FoundIssue(number, get_path(answer, "state") != "closed", get_text(answer, "body"))
+    is_open = get_path(answer, "state") != "closed"
+    # With the fragment that GitHub gives a description, so that no cross-reference is made of the link.
+    url = f"{get_text(answer, 'html_url')}#issue-{get_path(answer, 'id')}"
+    return FoundIssue(number, is_open, get_text(answer, "body"), url)

@@ -89,9 +89,11 @@ def _located(entries: Sequence[GroundedClaim], place: Location | None) -> tuple[
     named = {(entry.path, entry.line) for entry in own}
     if not own or (place is None and len(named) > 1):
         return None
-    entry = max(own, key=lambda entry: entry.line is not None and (place is None or place.line is not None))
-    first = own[0] if place is not None else entry
-    resolved = replace(place, path=first.path or place.path) if place else Location(entry.path or "")
+    lines = [entry for entry in own if entry.line is not None]
+    is_vague = place is None or place.line is None
+    # Words that name a file and one function in it are about the function's lines.
+    first = lines[0] if is_vague and len({entry.line for entry in lines}) == 1 else own[0]
+    resolved = replace(place, path=first.path or place.path) if place else Location(first.path or "")
     if first.line is not None:
         resolved = Location(first.path or "", first.line, first.end_line)
     return resolved, first.moved_from

@@ -29,7 +29,6 @@ from bot.pull_request.model import (
     Validator,
     Verdict,
 )
-from bot.values import Location
 
 _HUNK = regex.Regex(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _CONTEXT = 3
@@ -121,9 +120,10 @@ def _verdict_claims(verdict: Verdict, facts: Facts, rules: RepositoryRules) -> I
 
 
 def _item_claims(item: Item) -> Iterator[Claim]:
-    """Yield the item's location, unless it only repeats a claim of the words, and what the words claim."""
     claims = find_claims(item.words, MOST_SENTENCES)
-    if (location := item.place) and (item.comment_id is not None or not _is_named(location, claims)):
+    location = item.place
+    # Words that claim something about a file also say that it is there: that is one claim.
+    if location and (location.line is not None or all(claim.path != location.path for claim in claims)):
         yield Claim(
             ClaimType.FILE_LOCATION,
             str(location)[:200],
@@ -133,15 +133,6 @@ def _item_claims(item: Item) -> Iterator[Claim]:
             form=ClaimForm.PLACE,
         )
     yield from claims
-
-
-def _is_named(location: Location, claims: Iterable[Claim]) -> bool:
-    """Whether one of the claims is about this location; about its file, where it has no line."""
-    return any(
-        claim.path == location.path and location.line in {None, claim.line}
-        for claim in claims
-        if claim.path is not None
-    )
 
 
 def _body_claims(

@@ -58,11 +58,11 @@ def _compile_phrases(
                 expression = expression.replace(sign, meaning)
             try:
                 if unknown := _NAME.search(expression):
-                    raise re2.error(f"there are no words {unknown[1]}")  # noqa: TRY301  # reported below
+                    raise re2.error(f"unknown word list {unknown[1]}")  # noqa: TRY301  # reported below
                 compiled[str(to_plain(node))] = regex.Regex(expression, ignore_case=True)
             except re2.error as error:
                 what = f"{quote_value(str(to_plain(node)))} is not a phrase ({describe_re2_error(error)})"
-                allowed = "use a regular expression of RE2 and the names under words"
+                allowed = "use RE2 syntax and the names under words"
                 yield RuleFileProblem(file, node.line, node.column, what, allowed)
 
 

@@ -101,7 +101,7 @@ def _branch_state(claim: Claim, branch: BranchState) -> tuple[bool | None, str]:
     match claim.subject:
         case "conflicts" | "mergeable":
             if branch.mergeable is None:
-                return None, "GitHub has not worked it out yet"
+                return None, "GitHub has not computed it yet"
             holds = branch.mergeable is (claim.subject == "mergeable")
             return holds, f"GitHub {'can' if branch.mergeable else 'can not'} merge the branch"
         case "behind" | "current":
@@ -140,9 +140,9 @@ def _verify_together(value: str, runs: list[ObservedCheckRun]) -> ClaimResult:  
             return _by_check(failed[0]).verified()
         return _by_check(failed[0]).contradicted(f"the check `{failed[0].name}` failed")
     if running:
-        return IN_CHECKS.unverifiable(f"the check `{running[0].name}` has not ended")
+        return IN_CHECKS.unverifiable(f"the check `{running[0].name}` has not finished")
     if not passed:
-        return IN_CHECKS.unverifiable("no check of that kind came to a result")
+        return IN_CHECKS.unverifiable("no check of that kind has finished")
     if wanted == "pass":
         return _by_check(passed[0]).verified()
     return _by_check(passed[0]).contradicted(f"the check `{passed[0].name}` passed")
@@ -156,7 +156,7 @@ def _verify_amount(amount: str, wanted: str, failed: list[ObservedCheckRun]) -> 
                 return _by_check(run).verified()
             if counts:
                 return _by_check(run).contradicted(f"the check says {min(counts)} failed")
-    return IN_CHECKS.unverifiable("no check run says how many")
+    return IN_CHECKS.unverifiable("no check run reports a number")
 
 
 def _verify_named_test(claim: Claim, name: str, runs: list[ObservedCheckRun]) -> ClaimResult:
@@ -218,12 +218,10 @@ def verify_setting(claim: Claim, seen: Observations) -> ClaimResult:
     if not values:
         leaf = claim.subject.rsplit(".", 1)[-1]
         if any(leaf in line for line in text.lines):
-            return in_file(path).unverifiable("the key is there, its value could not be read")
+            return in_file(path).unverifiable("the key is there, but its value could not be read")
         return in_file(path).contradicted("the file has no such key")
     same = values[0] == normalize_value(claim.value)
-    shown = (
-        "the value is another one" if _PRIVATE.search(claim.subject) else f"the value is `{values[0][:80]}`"
-    )
+    shown = "the value is different" if _PRIVATE.search(claim.subject) else f"the value is `{values[0][:80]}`"
     return in_file(path).decided(same == claim.holds, shown)
 
 
@@ -315,7 +313,7 @@ def verify_claim(claim: Claim, seen: Observations, context: VerificationContext 
     context = context or VerificationContext()
     result = _verify_by_type(claim, seen, context)
     if claim.qualified and result.outcome is ClaimOutcome.VERIFIED:
-        return replace(result, outcome=ClaimOutcome.UNVERIFIABLE, note="only a part of it can be looked up")
+        return replace(result, outcome=ClaimOutcome.UNVERIFIABLE, note="only part of it can be verified")
     return _accept_moved_line(claim, result, seen, context)
 
 

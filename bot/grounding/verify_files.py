@@ -26,7 +26,7 @@ def locate_path(path: str, seen: Observations) -> LocatedEntry | ClaimResult:  #
     """Find a file by its full path, or by the only path that ends so; otherwise return what that shows."""
     bare = path.rstrip("/").removeprefix("./")
     if not is_inside_repository(bare):
-        return UNREAD.unverifiable("that is no path of this repository")
+        return UNREAD.unverifiable("that is not a path in this repository")
     if entry := seen.entry(bare):
         return LocatedEntry(bare, entry)
     if isinstance(seen.files.get(bare), FileText):
@@ -137,7 +137,7 @@ def verify_contents(claim: Claim, seen: Observations) -> ClaimResult:  # noqa: P
     if hits:
         return in_file(path).verified(hits[0])
     if _loose(loose, text.lines):
-        return in_file(path).unverifiable(f"{_subject(claim)} is there only in another form")
+        return in_file(path).unverifiable(f"{_subject(claim)} is there only in a different form")
     return in_file(path).contradicted(f"the file does not have {_subject(claim)}")
 
 
@@ -185,7 +185,7 @@ def _verify_anchored(claim: Claim, path: str, lines: Sequence[str], anchor: Comm
     same = [number for number, line in enumerate(lines, 1) if line.strip() == wanted]
     at = _only(same, lines, anchor)
     if at is None:
-        what = "is not there any more" if not same else "is there several times"
+        what = "is no longer there" if not same else "is there several times"
         return in_file(path).unverifiable(f"the line that was commented on {what}")
     start = max(at - span, 1)
     return _moved(in_file(path).verified(start, at if span else None), anchor, at, last)
@@ -236,7 +236,7 @@ def _verify_defined_anywhere(
         return in_file(path).contradicted(note)
     if not _word_lines(_name_parts(name)[-1], text.lines):
         return in_file(path).decided(not claim.holds, f"the file does not have {_subject(claim)}")
-    return in_file(path).unverifiable(f"{_subject(claim)} is there, a definition was not found")
+    return in_file(path).unverifiable(f"{_subject(claim)} is there, but no definition was found")
 
 
 def _is_named(definition: Definition, name: str) -> bool:

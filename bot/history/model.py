@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from functools import lru_cache
 
 from bot import regex
 from bot.findings.ledger import build_ledger, standing_verdicts, verdict_order
@@ -29,7 +28,7 @@ from bot.pull_request.model import (
 )
 from bot.pull_request.record import add_head, known_heads
 from bot.values import Account, Location, Repository
-from bot.verdicts import quality
+from bot.verdicts.clarity import item_clarity, names_nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,10 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class AdviceRecord:
-    """One brief: how the feedback was understood, the actions it asked for, and its success."""
+    """One brief: how the feedback was understood, the actions it asked for, and its success.
+
+    Without actions it is no brief but an approval that still asked for something.
+    """
 
     at: datetime
     feedback_type: str
@@ -88,9 +90,9 @@ class ReviewStats:
     verdict: str
     claims: GroundingRates
     items: int = 0
-    """Items with a text."""
+    """Items with a text; a rejection without any item counts as one."""
     vague: int = 0
-    """Those whose text can't be acted on or checked."""
+    """The unclear ones: they don't tell the author what to do."""
 
 
 def compute_review_stats(pull_request: PullRequest) -> tuple[ReviewStats, ...]:
@@ -100,15 +102,12 @@ def compute_review_stats(pull_request: PullRequest) -> tuple[ReviewStats, ...]:
     for verdict in pull_request.verdicts:
         if verdict.counted and not verdict.validator.check:
             claims = grounding_rates(entry for entry in log if entry.verdict == verdict.id)
-            texts = [item.words for item in verdict.items if item.words.strip()]
-            if claims.claims or texts:
-                stats.append(ReviewStats(verdict.id, claims, len(texts), sum(map(_is_vague, texts))))
+            unclear = [not item_clarity(item).clear for item in verdict.items if item.words.strip()]
+            if names_nothing(verdict):
+                unclear = [True]
+            if claims.claims or unclear:
+                stats.append(ReviewStats(verdict.id, claims, len(unclear), sum(unclear)))
     return tuple(stats)
-
-
-@lru_cache(1024)  # the same texts are checked at every turn
-def _is_vague(text: str) -> bool:
-    return bool(quality.wording_problems(text))
 
 
 INACTIVE_AFTER = timedelta(days=14)

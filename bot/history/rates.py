@@ -52,7 +52,7 @@ LOW_RATE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class FeedbackTypeCount:
-    """How often feedback of one type led to a brief, and in how many pull requests."""
+    """How often feedback was of one type, and in how many pull requests."""
 
     briefs: int
     pull_requests: int
@@ -104,7 +104,7 @@ class AdviceRates:
 def advice_rates(records: Iterable[HistoryRecord], window: TimeWindow) -> AdviceRates:
     """Compute the rates of the briefs that were given in the window."""
     numbered = [(record.number, brief) for record in records for brief in record.advice if brief.at in window]
-    briefs = [brief for _, brief in numbered]
+    briefs = [brief for _, brief in numbered if brief.actions]
     numbers: dict[str, list[int]] = {}
     for number, brief in numbered:
         numbers.setdefault(brief.feedback_type, []).append(number)
@@ -113,7 +113,7 @@ def advice_rates(records: Iterable[HistoryRecord], window: TimeWindow) -> Advice
         for action in sorted({action for brief in briefs for action in brief.actions})
     }
     return AdviceRates(
-        pull_requests=len({number for number, _ in numbered}),
+        pull_requests=len({number for number, brief in numbered if brief.actions}),
         briefs=len(briefs),
         accepted=_accepted(briefs),
         types={
@@ -126,12 +126,12 @@ def advice_rates(records: Iterable[HistoryRecord], window: TimeWindow) -> Advice
 def advice_rates_by_author(
     records: Iterable[HistoryRecord], window: TimeWindow
 ) -> tuple[tuple[Account, AdviceRates], ...]:
-    """Compute the rates of each author who was advised, by login."""
+    """Compute the rates of each author who got feedback, by login."""
     by_author: dict[int, list[HistoryRecord]] = {}
     for record in sorted(records, key=lambda record: record.last_active):
         by_author.setdefault(record.author.id, []).append(record)
     rates = [(theirs[-1].author, advice_rates(theirs, window)) for theirs in by_author.values()]
-    return tuple(sorted((pair for pair in rates if pair[1].briefs), key=lambda pair: pair[0].login))
+    return tuple(sorted((pair for pair in rates if pair[1].types), key=lambda pair: pair[0].login))
 
 
 def _accepted(briefs: Iterable[AdviceRecord]) -> Ratio:

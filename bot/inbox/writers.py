@@ -13,7 +13,7 @@ from bot.github.client import GitHub
 from bot.github.errors import Forbidden, NotFound, ValidationFailed
 from bot.github.model import FoundIssue, PostedComment
 from bot.inbox.retry import LOOKUP_MARGIN, lookup_time
-from bot.markdown.escape import parse_marker, render_marker
+from bot.markdown.escape import render_marker
 from bot.pull_request.checks import CheckRunText
 from bot.pull_request.diff import hunks, new_side_lines
 from bot.pull_request.effects import (
@@ -38,7 +38,7 @@ from bot.turn.store import mark_replied, mark_week_posted
 from bot.values import Repository
 from bot.weekly.issue import ISSUE_LABEL
 from bot.weekly.store import load_issue_number
-from bot.weekly.text import WEEKLY_MARKER
+from bot.weekly.text import fold_whole_week, link_whole_week, week_in_marker
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,10 +265,12 @@ class WeeklyIssueWriter:
                 effect.repository, effect.title, effect.body, effect.labels
             )
         elif issue.open and issue.body != effect.body:
+            await self._fold_shown_week(effect, issue)
             await self.github.edit_issue(effect.repository, issue.number, effect.body)
         then: tuple[PostWeekComment, ...] = ()
         if issue.open and effect.comment:
-            then = (PostWeekComment(effect.repository, issue.number, effect.week, effect.comment),)
+            comment = link_whole_week(effect.comment, issue.url)
+            then = (PostWeekComment(effect.repository, issue.number, effect.week, comment),)
         await self.store.note_claimed(claim, mark_week_posted, row, effect.repository.id, issue.number, then)
 
     async def write_week_comment(self, claim: LaneClaim, row: OutboxRow, effect: PostWeekComment) -> None:
@@ -284,6 +286,18 @@ class WeeklyIssueWriter:
         await self.github.create_comment(effect.repository, effect.number, effect.body)
         await self.store.note_claimed(claim, mark_sent, row)
 
+    async def _fold_shown_week(self, effect: ShowWeeklyIssue, issue: FoundIssue) -> None:
+        """Move the week that the description shows into its own comment, before another one replaces it."""
+        week = week_in_marker(issue.body)
+        if week is None or week == effect.week:
+            return
+        for comment in await self.github.own_comments(effect.repository, issue.number, f'"{week}"'):
+            body = fold_whole_week(comment.body, issue.body)
+            if week_in_marker(comment.body) == week and body != comment.body:
+                # Deleted meanwhile, or too long: the next week is shown all the same.
+                with contextlib.suppress(NotFound, ValidationFailed):
+                    await self.github.edit_comment(effect.repository, comment.posted.id, body)
+
     async def _find_issue(self, effect: ShowWeeklyIssue) -> FoundIssue | None:
         """Find the issue by the stored number, then by label, creator and marker."""
         number = await self.store.read(load_issue_number, effect.repository.id)
@@ -293,5 +307,5 @@ class WeeklyIssueWriter:
             except NotFound:
                 pass  # somebody deleted it
         labelled = await self.github.issues_labelled(effect.repository, ISSUE_LABEL)
-        ours = [issue for issue in labelled if parse_marker(WEEKLY_MARKER, issue.body) is not None]
+        ours = [issue for issue in labelled if week_in_marker(issue.body)]
         return next((issue for issue in ours if issue.open), ours[0] if ours else None)

@@ -183,10 +183,22 @@ def compare_iterations(before: Iteration | None, after: Iteration) -> GateChange
     )
 
 
-def count_closed(iteration: Iteration, since: datetime) -> Counter[FindingStatus]:
-    """Count the entries that were closed since then, by what they became: fixed before the others."""
+def count_closed(iteration: Iteration, last: Verdict | None) -> Counter[FindingStatus]:
+    """Count the entries that were closed since the last rejection, by what they became.
+
+    What that rejection itself left out was closed by it, not since.
+    """
     order = (FindingStatus.FIXED, FindingStatus.DISMISSED, FindingStatus.WITHDRAWN)
-    closed = [f for f in iteration.ledger.findings if f.closed_at is not None and f.closed_at >= since]
+    closed = [
+        finding
+        for finding in iteration.ledger.findings
+        if finding.closed_at is not None
+        and last is not None
+        and (
+            finding.closed_at > last.at
+            or (finding.closed_at == last.at and finding.changes[-1].by != last.validator.name)
+        )
+    ]
     statuses = [_statuses(findings) for findings in group_entries(closed).values()]
     return Counter(next(status for status in order if status in found) for found in statuses)
 
@@ -198,12 +210,16 @@ def _statuses(findings: Iterable[Finding]) -> set[FindingStatus]:
 def repeated_findings(
     iterations: Sequence[Iteration], blocking: Collection[str], rules: EscalationRules
 ) -> tuple[Finding, ...]:
-    """Return the blocking findings that are open now, and were open often enough in the last iterations."""
+    """Return the blocking findings that were open often enough in the last iterations, and still are.
+
+    What a push changed waits for its reviewer, and is not repeated before that.
+    """
     recent = iterations[-rules.window :]
     return tuple(
         finding
         for finding in (recent[-1].ledger.open if recent else ())
         if finding.id in blocking
+        and finding.status is not FindingStatus.CHANGED
         and sum(finding.number in _open_numbers(iteration) for iteration in recent) >= rules.repeats
     )
 

@@ -32,6 +32,11 @@ def format_share(part: int, whole: int) -> str:
     return f"{part} of {whole} ({to_percent(part, whole)}%)"
 
 
+def format_people(number: int) -> str:
+    """Return a number of people: `1 person`, `2 people`."""
+    return "1 person" if number == 1 else f"{number} people"
+
+
 def format_out_of(part: int, whole: int, noun: str) -> str:
     """Format a part: `3 of the 5 reviews`, `both reviews`, `all 5 reviews` or `the only review`."""
     if whole == 1:

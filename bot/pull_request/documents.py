@@ -90,7 +90,7 @@ class _JsonReader:
                 raise DocumentSyntaxError("expected a key in double quotes, or }", end)
             start, (key, end) = end, self._string(end)
             if key in members:
-                raise DocumentSyntaxError(f"the key {key[:60]!r} stands here twice", start)
+                raise DocumentSyntaxError(f"the key {key[:60]!r} appears twice", start)
             end = self._expect(":", end)
             members[key], end = self.value(end, (*path, key))
             end = self._next("}", end)
@@ -154,11 +154,11 @@ _YAML_MESSAGES = {
     YamlFault.SYNTAX: "{}",
     YamlFault.CHARACTER: "a character that YAML does not allow",
     YamlFault.DEPTH: f"nested more than {MAX_DOCUMENT_DEPTH} levels deep",
-    YamlFault.SECOND_DOCUMENT: "a second document; a file holds one",
-    YamlFault.ALIAS: "aliases are not read; write the value out",
-    YamlFault.TAG: "tags are not read; write the plain value",
+    YamlFault.SECOND_DOCUMENT: "a second document; use one per file",
+    YamlFault.ALIAS: "aliases are not supported; write the value out",
+    YamlFault.TAG: "tags are not supported; write the plain value",
     YamlFault.KEY_TYPE: "a key must be a plain word",
-    YamlFault.DUPLICATE_KEY: "the key {2!r} stands here twice",
+    YamlFault.DUPLICATE_KEY: "the key {2!r} appears twice",
 }
 
 
@@ -265,7 +265,7 @@ def read_feedback_file(data: bytes, name: str) -> FeedbackFile:
     """Return the document in the file; raise `UnreadableDocument`."""
     if len(data) > MAX_DOCUMENT_SIZE:
         raise UnreadableDocument(
-            f"{name}: {len(data):,} bytes are too many; a feedback file has at most {MAX_DOCUMENT_SIZE:,}"
+            f"{name}: {len(data):,} bytes are too many; use at most {MAX_DOCUMENT_SIZE:,}"
         )
     try:
         text = data.decode("utf-8-sig")

@@ -497,7 +497,10 @@ class FeedbackIdentity:
 
 @dataclass(frozen=True, slots=True)
 class PostedBrief:
-    """One round of an iteration's brief; the last round was posted."""
+    """One round of an iteration's brief; the last round was posted.
+
+    An approval that still asks for something is recorded without actions: nothing was posted.
+    """
 
     at: datetime
     iteration: int

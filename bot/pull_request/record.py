@@ -61,7 +61,7 @@ def add_past_revisions(
 
 def _date_revision(revision: Revision, first: dict[str, Revision], pull_request: PullRequest) -> Revision:
     if revision.head in first:
-        return replace(revision, seen_at=first[revision.head].seen_at)
+        return replace(revision, seen_at=min(revision.seen_at, first[revision.head].seen_at))
     return replace(revision, seen_at=min(revision.seen_at, pull_request.closed_at or revision.seen_at))
 
 

@@ -84,7 +84,7 @@ def _restore(transaction: Transaction, file: IO[bytes]) -> BackupSize:
         lines = _read_lines(packed)
         header = next(lines, None)
         if not isinstance(header, dict) or header.get("whetstone_backup") != FORMAT:
-            raise BadBackup("this is no backup of whetstone")
+            raise BadBackup("this is not a Whetstone backup")
         if header["revision"] not in known_revisions():
             raise BadBackup(
                 f"this backup is of version {header['version']}: restore it with that version or a newer one"
@@ -103,7 +103,7 @@ def _make_empty(transaction: Transaction, revision: str) -> None:
         filled = [table.name for table in kept if transaction.execute(select(table).limit(1)).first()]
         if filled:
             raise StoreConfigError(
-                f"the store is not empty ({', '.join(filled)}); let DATABASE_URL name a new one"
+                f"the store is not empty ({', '.join(filled)}); set DATABASE_URL to a new one"
             )
         metadata.drop_all(transaction.connection)
         transaction.execute(text("DROP TABLE alembic_version"))
@@ -141,7 +141,7 @@ def _fill(transaction: Transaction, lines: Iterator[Any]) -> BackupSize:
         # As the backup's revision has it, which may be older than this program's.
         table = Table(line["table"], MetaData(), autoload_with=transaction.connection)
         tables += 1
-    raise BadBackup("the backup is not whole: its end is missing")
+    raise BadBackup("the backup is incomplete: its end is missing")
 
 
 def _settle(transaction: Transaction) -> None:
@@ -178,4 +178,4 @@ def _readable() -> Iterator[None]:
     try:
         yield
     except (*broken, NoSuchTableError, CompileError, IntegrityError, DataError) as error:
-        raise BadBackup(f"the file can't be read as a backup: {error}") from error
+        raise BadBackup(f"the file is not a valid backup: {error}") from error

@@ -14,7 +14,12 @@ from bot.feedback.announcements import (
     is_awaiting_maintainer,
     record_maintainer_answer,
 )
-from bot.feedback.brief_inputs import add_brief, detect_feedback_type, resolve_brief_outcomes
+from bot.feedback.brief_inputs import (
+    add_brief,
+    detect_feedback_type,
+    record_partial_success,
+    resolve_brief_outcomes,
+)
 from bot.feedback.build import build_feedback, track_followup
 from bot.feedback.document import build_document
 from bot.feedback.gate_notes import add_gate_notes
@@ -110,6 +115,7 @@ def assess(
     else:
         detection = detection or detect_feedback_type(feedback, rules)
         feedback = add_brief(feedback, detection, rules)
+    feedback = record_partial_success(feedback, rules)
     feedback = replace(feedback, pull_request=track_followup(feedback))
     return Assessment(feedback.pull_request, feedback, detection, reason is None, reason or "")
 

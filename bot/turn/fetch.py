@@ -104,7 +104,9 @@ async def fetch_reviews(
     else:
         listed = await github.reviews(repository, number)
     reviews = _merge_event_reviews(listed, events)
-    if not any(_has_findings(review, rules) for review in reviews):
+    # Remarks beside an approval are no findings, but its words are recorded.
+    has_remarks = any(isinstance(event, InlineCommentEvent) for event in events)
+    if not has_remarks and not any(_has_findings(review, rules) for review in reviews):
         comments = None
     else:
         comments = await github.inline_comments(repository, number) if comments is None else comments
@@ -137,14 +139,20 @@ def _may_change_verdict(event: Event, pull_request: PullRequest, rules: Reposito
                 or any(is_verdict_of(v, event.review.author.id) and v.counted for v in pull_request.verdicts)
             )
         case InlineCommentEvent():
-            # A reply only answers; GitHub sends every other comment once more beside its review.
-            return f"review:{event.comment.review_id}" in verdict_ids and event.comment.in_reply_to is None
+            # A reply only answers; every other comment comes once more beside its review, mostly after it.
+            is_known = event.action == "created" and event.comment.id in _reported_comments(pull_request)
+            is_reply = event.comment.in_reply_to is not None
+            return f"review:{event.comment.review_id}" in verdict_ids and not (is_reply or is_known)
         case PastPullRequestEvent():
             return True
         case CheckBackfillEvent():  # it may have been reviewed before the first event came
             return not verdict_ids
         case _:  # the first verdict must not hide the reviews from before the App was installed
             return not verdict_ids and not pull_request.seen_opening
+
+
+def _reported_comments(pull_request: PullRequest) -> set[int | None]:
+    return {item.comment_id for verdict in pull_request.verdicts for item in verdict.items}
 
 
 def _has_findings(review: ReviewSnapshot, rules: RepositoryRules) -> bool:

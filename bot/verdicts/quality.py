@@ -1,4 +1,4 @@
-"""Find what keeps feedback from being actionable, and score its clarity.
+"""Find what keeps a feedback document from being actionable, and score its clarity.
 
 The phrases are those of documents 000 (vague, advisory) and 002 (ungrounded). They count as whole words in
 any case, whatever emphasis, line break or kind of apostrophe they are written with; in code, quotes and
@@ -385,11 +385,6 @@ def find_problems(item: FeedbackText) -> tuple[QualityProblem, ...]:
     )
 
 
-def wording_problems(text: str) -> tuple[QualityProblem, ...]:
-    """Return the vague, advisory and ungrounded phrases of a review's prose, by position."""
-    return tuple(_wording_problem(FeedbackField.TEXT, phrase) for phrase in find_wording(text))
-
-
 def ungrounded_problems(text: str) -> tuple[QualityProblem, ...]:
     """Return the phrases that claim what nobody verified, by position."""
     return tuple(
@@ -411,13 +406,6 @@ def is_location(kind: str, reference: str) -> bool:
     if location.rstrip("/") in _NOWHERE | _ANYWHERE:
         return False
     return kind not in {"line", "range"} or any(char.isdigit() for char in location)
-
-
-def quality_hint(problems: Sequence[QualityProblem], most: int = 3) -> str:
-    """Return one line for the writer: each problem once with what to write instead; empty for none."""
-    lines = list(dict.fromkeys(f"{problem.message}: {problem.suggestion}" for problem in problems))
-    rest = f"; and {len(lines) - most} more" if len(lines) > most else ""
-    return "; ".join(lines[:most]) + rest
 
 
 _HEURISTIC_RULES = frozenset(

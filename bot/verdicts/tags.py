@@ -173,12 +173,15 @@ def _headed_items(
 
 
 def _block_items(readable: str, block: ProseBlock, hits: Sequence[TagHit], url: str) -> Iterator[Item]:
-    """Yield the tags of one block: a single one speaks for all of it, several for their own sentences."""
+    """Yield the tags of one block: a single one speaks for all of it, several for their own sentences.
+
+    A tag that begins several lines is stated as often.
+    """
     lines = [
         hit.start for hit in hits if not readable[readable.rfind("\n", 0, hit.start) + 1 : hit.start].strip()
     ]
-    if len({hit.tag for hit in hits}) == 1:
-        yield from _repeated_tag_items(readable, block, hits, lines, url)
+    if len({hit.tag for hit in hits}) == 1 and len(lines) < 2:
+        yield _cut_item(readable, (block.start, block.end), hits, hits[0].tag, url)
         return
     edges = [block.start, *(start for start in lines if start > block.start), block.end]
     sentences = [span for start, end in pairwise(edges) for span in sentence_spans(readable, start, end)]
@@ -196,17 +199,6 @@ def _block_items(readable: str, block: ProseBlock, hits: Sequence[TagHit], url: 
         for first, last, parts in _split_sentence(readable, start, end, own):
             for tag in dict.fromkeys(hit.tag for hit in parts):
                 yield _cut_item(readable, (first, last), parts, tag, url)
-
-
-def _repeated_tag_items(
-    readable: str, block: ProseBlock, hits: Sequence[TagHit], lines: Sequence[int], url: str
-) -> Iterator[Item]:
-    """Yield one item for the block, or one a line where each line has the tag and its own location."""
-    pieces = [*pairwise([*lines, block.end])]
-    places = [find_place(readable[start:end])[0] for start, end in pieces]
-    is_split = len(lines) == len(hits) and all(places) and len(set(places)) == len(places)
-    for span in pieces if is_split else [(block.start, block.end)]:
-        yield _cut_item(readable, span, hits, hits[0].tag, url)
 
 
 def _split_sentence(

@@ -68,7 +68,7 @@ class StatusPage:
         try:
             response = json_response(200, await self._describe(request))
         except StoreUnavailable:
-            response = problem_response(503, "The store is away.")
+            response = problem_response(503, "The store is unavailable.")
         response.headers["Cache-Control"] = "no-store"
         return response
 

@@ -10,8 +10,9 @@ from bot.gates.rule_book import CONFIG_FILE
 from bot.lessons.model import LessonReport
 from bot.lessons.text import format_prevented
 from bot.markdown.escape import code_span, escape_mentions
-from bot.markdown.format import format_count, format_out_of, join_words
+from bot.markdown.format import format_count, format_out_of, format_people, join_words
 from bot.markdown.links import GitHubLinks, format_login
+from bot.pull_request.model import Validator
 from bot.values import Location
 from bot.weekly.summary import WeeklySummary
 
@@ -22,7 +23,7 @@ CONFIG_LOCATION = Location(CONFIG_FILE)
 
 _MIN_ONLY_BLOCKER = 2  # times that an auto-fixable gate was the only blocker
 _MIN_CASES = 2  # of a gate before half of them overturned says something
-_MIN_UNCOUNTED = 3  # reviews of one account that were not counted
+_MIN_BY_PEOPLE = 3  # reviews by people that were not counted: anybody may review in public
 _MIN_BEFORE = 2  # cases the week before; from 1 to 2 is chance
 
 
@@ -109,25 +110,27 @@ def _too_strict(summary: WeeklySummary, context: WeeklyContext) -> Recommendatio
 
 
 def _not_counted(summary: WeeklySummary) -> Recommendation | None:
-    uncounted = [
-        (login, reviews) for login, reviews in summary.uncounted.items() if reviews >= _MIN_UNCOUNTED
-    ][:MAX_RECOMMENDATIONS]
-    if not uncounted:
+    """Name the Apps and agents whose reviews did not count; people are only counted."""
+    uncounted = summary.uncounted
+    named = list(uncounted.named.items())[:MAX_RECOMMENDATIONS]
+    counts = [(reviews, format_login(reviewer.name)) for reviewer, reviews in named]
+    if uncounted.by_people >= _MIN_BY_PEOPLE:
+        counts.append((uncounted.by_people, format_people(uncounted.people)))
+    if not counts:
         return None
-    counts = [f"{reviews} by {format_login(login)}" for login, reviews in uncounted]
-    counts[0] = counts[0].replace(" by ", " reviews by ", 1)
-    who = "it is" if len(uncounted) == 1 else "they are"
-    reviews = f"{join_words(counts)} were not counted"
-    lines = code_span(_config_lines([login for login, _ in uncounted]))
-    return Recommendation(
-        f"{reviews}: {who} not among this repository's validators. To count: {lines}", reviews
-    )
+    parts = [f"{reviews} by {who}" for reviews, who in counts]
+    first = counts[0][0]
+    parts[0] = f"{format_count(first, 'review')} by {counts[0][1]}"
+    reviews = f"{join_words(parts)} {'was' if len(counts) == first == 1 else 'were'} not counted"
+    who = "it is" if len(counts) == len(named) == 1 else "they are"
+    lines = f" To count: {code_span(_config_lines([reviewer for reviewer, _ in named]))}" if named else ""
+    return Recommendation(f"{reviews}: {who} not among this repository's validators.{lines}", reviews)
 
 
-def _config_lines(logins: Sequence[str]) -> str:
-    """Return the config, on one line, that makes the reviews of these logins count."""
-    apps = [login.removesuffix("[bot]") for login in logins if login.endswith("[bot]")]
-    users = [login for login in logins if not login.endswith("[bot]")]
+def _config_lines(reviewers: Sequence[Validator]) -> str:
+    """Return the config, on one line, that makes the reviews of these Apps and agents count."""
+    apps = [reviewer.name.removesuffix("[bot]") for reviewer in reviewers if reviewer.bot]
+    users = [reviewer.name for reviewer in reviewers if not reviewer.bot]
     sections = [
         f"{kind}: [{', '.join(names)}]" for kind, names in (("apps", apps), ("users", users)) if names
     ]

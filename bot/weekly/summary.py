@@ -40,7 +40,7 @@ from bot.history.rates import (
     item_outcomes_in_window,
     overall_follow_rate,
 )
-from bot.pull_request.model import FindingStatus, Stance
+from bot.pull_request.model import FindingStatus, Stance, Validator
 from bot.values import Repository
 
 
@@ -148,6 +148,16 @@ class WeekTotal:
 
 
 @dataclass(frozen=True, slots=True)
+class UncountedReviews:
+    """Rejecting reviews that did not count, because the reviewer is no validator."""
+
+    named: Mapping[Validator, int] = field(default_factory=dict)
+    """App or agent → reviews, most first."""
+    by_people: int = 0
+    people: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class WeeklySummary:
     """The week in numbers."""
 
@@ -166,8 +176,7 @@ class WeeklySummary:
     not_broken: tuple[str, ...] = ()
     weeks: tuple[WeekTotal, ...] = ()
     authors: tuple[AuthorWeek, ...] = ()
-    uncounted: Mapping[str, int] = field(default_factory=dict)
-    """Reviewer → rejecting reviews that did not count, because the reviewer is no validator."""
+    uncounted: UncountedReviews = field(default_factory=UncountedReviews)
     reviews: tuple[ReviewerRates, ...] = ()
     """Each validator's confirmed claims and vague items."""
     tracked: FollowRate | None = None
@@ -196,7 +205,7 @@ def summarize_week(records: Sequence[HistoryRecord], gates: Gates, query: WeekQu
         not_broken=_not_broken(records, gates, query),
         weeks=_totals(records, query),
         authors=summarize_authors(rows, previous, query.naming, query.agents),
-        uncounted=_uncounted(records, window),
+        uncounted=_uncounted(records, window, query.agents),
         reviews=compute_reviewer_rates(records, window),
         tracked=overall_follow_rate(item_outcomes_in_window(records, window)),
         advice=advice_rates(records, window),
@@ -259,11 +268,14 @@ def _totals(records: Sequence[HistoryRecord], query: WeekQuery) -> tuple[WeekTot
     )
 
 
-def _uncounted(records: Iterable[HistoryRecord], window: TimeWindow) -> dict[str, int]:
+def _uncounted(records: Iterable[HistoryRecord], window: TimeWindow, agents: AuthorRules) -> UncountedReviews:
     counts = Counter(
-        verdict.validator.name
+        verdict.validator
         for record in records
         for verdict in record.verdicts
         if not verdict.counted and verdict.stance is Stance.REJECTS and verdict.at in window
     )
-    return dict(sorted(counts.items(), key=lambda account: (-account[1], account[0])))
+    named = [reviewer for reviewer in counts if agents.is_agent(reviewer.name, bot=reviewer.bot)]
+    named.sort(key=lambda reviewer: (-counts[reviewer], reviewer.name))
+    by_named = {reviewer: counts.pop(reviewer) for reviewer in named}
+    return UncountedReviews(by_named, counts.total(), len(counts))

@@ -12,8 +12,8 @@ from bot.history.patterns import Trend, format_points_change
 from bot.history.rates import MIN_BRIEFS, AdviceRates, ReviewerRates, combine_reviewer_rates
 from bot.history.text import format_untagged
 from bot.lessons.text import render_lessons
-from bot.markdown.escape import code_span, render_marker, table_cell
-from bot.markdown.format import format_count, format_long_range, format_share, to_percent
+from bot.markdown.escape import code_span, parse_marker, render_marker, table_cell
+from bot.markdown.format import format_count, format_long_range, format_people, format_share, to_percent
 from bot.markdown.links import format_login
 from bot.pull_request.model import Validator
 from bot.weekly.recommendations import Recommendation, WeeklyContext
@@ -138,17 +138,13 @@ def _reviewer_rows(summary: WeeklySummary) -> list[str]:
     people = [rates for rates in summary.reviews if not _is_named(rates.validator, summary)]
     rows = [_reviewer_row(table_cell(format_login(rates.validator.name)), rates) for rates in named]
     if people:
-        rows.append(_reviewer_row(_format_people(len(people)), combine_reviewer_rates(people)))
+        rows.append(_reviewer_row(format_people(len(people)), combine_reviewer_rates(people)))
     return rows
 
 
 def _is_named(validator: Validator, summary: WeeklySummary) -> bool:
     is_agent = summary.query.agents.is_agent(validator.name, bot=validator.bot)
     return summary.query.naming is AuthorNaming.ALL or is_agent
-
-
-def _format_people(number: int) -> str:
-    return "1 person" if number == 1 else f"{number} people"
 
 
 def _reviewer_row(name: str, rates: ReviewerRates) -> str:
@@ -246,7 +242,7 @@ def _not_broken(tags: Sequence[str]) -> str:
 
 
 def _author_row(author: AuthorWeek) -> str:
-    name = table_cell(format_login(author.login)) if author.login else _format_people(author.people)
+    name = table_cell(format_login(author.login)) if author.login else format_people(author.people)
     tally = author.tally
     broken = ", ".join(f"{code_span(tag)} {count}" for tag, count in author.most_broken) or "–"
     trend = "too few" if author.trend is Trend.NO_DATA else author.trend.value
@@ -289,8 +285,32 @@ def render_week_comment(
     advice = f" Worth doing: {recommendations[0].short}." if recommendations else ""
     return (
         f"{_comment_marker(summary)}\n\n{_comment_result(summary)}\n\n"
-        f"{_most_broken(summary, context.gates)}{advice} The whole week is in the description above.\n"
+        f"{_most_broken(summary, context.gates)}{advice}\n"
     )
+
+
+_WHOLE_WEEK = "The whole week"
+_FOLD = f"<details><summary>{_WHOLE_WEEK}</summary>"
+
+
+def link_whole_week(comment: str, issue_url: str) -> str:
+    """Add the link to the description, which shows the comment's week until the next one."""
+    return f"{comment.rstrip()} [{_WHOLE_WEEK}]({issue_url}).\n"
+
+
+def fold_whole_week(comment: str, description: str) -> str:
+    """Put the week's description into its comment, in place of the link: the issue will show another week."""
+    if _FOLD in comment:
+        return comment
+    text = comment.rstrip().partition(f" [{_WHOLE_WEEK}](")[0]
+    whole_week = description.partition("\n")[2].strip()  # without the marker
+    return f"{text}\n\n{_FOLD}\n\n{whole_week}\n\n</details>\n"
+
+
+def week_in_marker(body: str) -> str | None:
+    """Return the week that a description or a comment is about; None without a marker of ours."""
+    week = (parse_marker(WEEKLY_MARKER, body) or {}).get("week")
+    return week if isinstance(week, str) else None
 
 
 def _comment_marker(summary: WeeklySummary) -> str:

@@ -70,7 +70,7 @@ async def test_an_existing_file_is_kept(filled, whetstone, tmp_path):
     [
         (("backup", "missing/copy"), "missing/copy can't be written: No such file or directory"),
         (("restore", "missing"), "missing: No such file or directory"),
-        (("restore", "text"), "text: the file can't be read as a backup: Not a gzipped file (b'no')"),
+        (("restore", "text"), "text: the file is not a valid backup: Not a gzipped file (b'no')"),
     ],
 )
 async def test_what_can_not_be_done_is_said_in_one_line(sqlite_url, whetstone, tmp_path, arguments, what):

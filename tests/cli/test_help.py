@@ -69,7 +69,7 @@ def _read(terminal):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_an_example_is_a_valid_command_line(name):
-    words = shlex.split(COMMANDS[name].example.rpartition("|")[2])
+    words = shlex.split(COMMANDS[name].example.rpartition("|")[2].partition(" >")[0])
     parser = argparse.ArgumentParser(exit_on_error=False)
     COMMANDS[name].arguments(parser)
     parser.parse_args(words[words.index("whetstone") + 2 :])

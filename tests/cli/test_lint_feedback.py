@@ -141,7 +141,7 @@ def test_a_document_comes_from_stdin_too(lint, monkeypatch):
         (None, "review.yml: No such file or directory"),
         ("", "review.yml: empty; write an actionable-feedback document in JSON or YAML"),
         ("a: [", "review.yml:1:5: did not find expected node content"),
-        ("a: &b 1\nc: *b", "review.yml:2:4: aliases are not read; write the value out"),
+        ("a: &b 1\nc: *b", "review.yml:2:4: aliases are not supported; write the value out"),
     ],
 )
 def test_what_can_not_be_read_is_a_usage_error(lint, text, words):

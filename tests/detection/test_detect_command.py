@@ -35,16 +35,16 @@ def test_each_line_is_answered_with_the_five_fields(monkeypatch, capsys):
 def test_a_bad_line_is_named_and_the_rest_goes_on(monkeypatch, capsys):
     given = 'not json\n[1]\n{"text": "a"}\n{"id": 1}\n{"id": 2, "text": 3}\n{"id": 3, "text": "LGTM"}\n'
     code, answers, said = run(monkeypatch, capsys, given)
-    allowed = 'give {"id": …, "text": "…"}'
+    allowed = 'expected {"id": …, "text": "…"}'
     assert (code, [answer["id"] for answer in answers], said.splitlines()) == (
         1,
         [3],
         [
-            f"whetstone detect: line 1: this is not JSON; {allowed}",
-            f'whetstone detect: line 2: there is no "id"; {allowed}',
-            f'whetstone detect: line 3: there is no "id"; {allowed}',
-            f'whetstone detect: line 4: "text" is not text; {allowed}',
-            f'whetstone detect: line 5: "text" is not text; {allowed}',
+            f"whetstone detect: line 1: not valid JSON; {allowed}",
+            f'whetstone detect: line 2: "id" is missing; {allowed}',
+            f'whetstone detect: line 3: "id" is missing; {allowed}',
+            f'whetstone detect: line 4: "text" must be a string; {allowed}',
+            f'whetstone detect: line 5: "text" must be a string; {allowed}',
         ],
     )
 
@@ -52,17 +52,17 @@ def test_a_bad_line_is_named_and_the_rest_goes_on(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("identity", "wrong"),
     [
-        ("NaN", "this is not JSON"),
-        ("Infinity", "this is not JSON"),
-        ("-Infinity", "this is not JSON"),
-        ("1e400", '"id" is too large a number'),
-        ('["a", -1e400]', '"id" is too large a number'),
+        ("NaN", "not valid JSON"),
+        ("Infinity", "not valid JSON"),
+        ("-Infinity", "not valid JSON"),
+        ("1e400", '"id" is too large'),
+        ('["a", -1e400]', '"id" is too large'),
     ],
 )
 def test_an_id_that_no_answer_in_json_can_have_is_named_and_left_out(monkeypatch, capsys, identity, wrong):
     given = f'{{"id": {identity}, "text": "NACK"}}\n{{"id": 2, "text": "LGTM"}}\n'
     code, answers, said = run(monkeypatch, capsys, given)
-    line = f'whetstone detect: line 1: {wrong}; give {{"id": …, "text": "…"}}\n'
+    line = f'whetstone detect: line 1: {wrong}; expected {{"id": …, "text": "…"}}\n'
     assert (code, [answer["id"] for answer in answers], said) == (1, [2], line)
 
 

@@ -29,10 +29,10 @@ def configuration() -> str:
     schema = json.loads((ROOT / "bot" / "schemas" / "config.json").read_text(encoding="utf-8"))
     head = (
         NOTE.format(source="bot/schemas/config.json")
-        + "# Configuration of a repository\n\n"
+        + "# Configuration\n\n"
         + f"{schema['description']}\n\n"
-        + "An unknown key is an error with its place. Check a file with `whetstone check-config`; the schema itself "
-        + "is served as `/schemas/config.json`. How gates are written: [writing gates](../writing-gates.md).\n"
+        + "An unknown key is an error, reported with its line and column. Check a file with `whetstone check-config`. "
+        + "The server publishes the schema at `/schemas/config.json`. See also [write gates](../writing-gates.md).\n"
     )
     return head + "".join(_section(schema, name) for name in schema["properties"])
 
@@ -44,7 +44,7 @@ def _section(schema: dict[str, Any], name: str) -> str:
         f"| `{path}` | {_allowed(schema, each)} | {_default(each)} | {_cell(each.get('description', ''))} |\n"
         for path, each in rows
     )
-    return f"\n## {name}\n\n{node.get('description', '')}\n\n| key | value | default | meaning |\n|---|---|---|---|\n{table}"
+    return f"\n## {name}\n\n{node.get('description', '')}\n\n| Key | Value | Default | Meaning |\n|---|---|---|---|\n{table}"
 
 
 def _rows(schema: dict[str, Any], path: str, node: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -112,8 +112,8 @@ def commands() -> str:
     head = (
         NOTE.format(source="the modules of bot/cli")
         + "# Commands\n\n"
-        + "`whetstone` and `python -m bot` are the same program. `whetstone --help` lists the commands. "
-        + "`whetstone COMMAND --help` explains one, with an example. `whetstone --version` prints the version.\n\n"
+        + "`whetstone` and `python -m bot` are the same program. The option `--help` lists the commands. "
+        + "After a command, it explains that command with an example.\n\n"
         + "Wrong usage prints one line and exits with code 2. "
         + "A failure of GitHub or the store exits with code 1.\n"
     )
@@ -165,12 +165,13 @@ def slash_commands() -> str:
     head = (
         NOTE.format(source="bot/commands/catalogue.py")
         + "# Slash commands\n\n"
-        + "At the start of a line in a new comment, review or inline comment of a pull request; not in quotes or code. "
-        + "The bot shows 👀 at once and answers once, in that thread. Wrong use is answered with the right use; "
-        + "without the permission there is 😕 and no answer. Several commands of one comment get one answer.\n\n"
-        + "A bot, and whoever has less than `triage` and did not open the pull request, gets one answer a minute and "
-        + "ten a day in a thread; beyond that people get 😕 only, and bots nothing.\n\n"
-        + "| command | does | who |\n|---|---|---|\n"
+        + "Write a command at the start of a line in a new comment, review or inline comment of a pull request. "
+        + "Commands in quotes and code are ignored.\n\n"
+        + "The bot reacts with 👀 at once and replies once, in that thread. Wrong usage gets the right usage as the reply. "
+        + "Without the permission, it reacts with 😕 and does not reply. Several commands in one comment get one reply.\n\n"
+        + "Bots, and people with less than `triage` who did not open the pull request, have a limit: "
+        + "one reply a minute and ten a day in a thread. Beyond it, people get 😕 and bots get nothing.\n\n"
+        + "| Command | Purpose | Who |\n|---|---|---|\n"
     )
     rows = "".join(
         f"| `{each.synopsis.replace('|', chr(92) + '|')}` | {_cell(each.help)} | {_cell(str(each.who))} |\n"

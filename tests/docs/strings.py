@@ -83,7 +83,7 @@ def _schema(path: Path) -> Iterator[Text]:
 
 def _rules(path: Path) -> Iterator[Text]:
     source = path.read_text(encoding="utf-8")
-    for words in _values(yaml.safe_load(source), _RULE_KEYS):
+    for words in _values(yaml.load(source, yaml.CSafeLoader), _RULE_KEYS):
         if _is_prose(words):
             yield Text(path, source.count("\n", 0, max(source.find(words[:30]), 0)) + 1, words)
 

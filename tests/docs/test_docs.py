@@ -14,7 +14,7 @@ from bot import cli
 from bot.commands.catalogue import SLASH_COMMANDS
 from bot.gates.packs import load_packs, rules_directory
 from bot.gates.repository_config import merge_rules
-from tests.docs import generate
+from tests.docs import generate, readability
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "bot" / "web"
@@ -79,6 +79,20 @@ def test_every_setting_is_documented():
     assert {"GITHUB_APP_ID", "DATABASE_URL"} <= read
     page = text("reference/settings.md")
     assert sorted(name for name in read if f"`{name}" not in page) == []
+
+
+def test_the_site_has_every_page_in_its_navigation():
+    navigation = set(
+        re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    pages = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")}
+    decisions = {page for page in pages if page.startswith("adr/")} - {"adr/README.md"}
+    assert navigation == pages - decisions
+
+
+@pytest.mark.parametrize("page", readability.pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_sentences_are_short_on_average(page):
+    assert readability.average(page.read_text(encoding="utf-8")) <= readability.LONGEST_AVERAGE
 
 
 def endpoints() -> set[str]:
@@ -173,7 +187,7 @@ def test_every_pack_in_the_documents_loads_and_renders(content, tmp_path):
 @pytest.mark.parametrize("name", ["render", "parse", "check-config", "demo"])
 def test_what_needs_no_settings_is_said_to_need_none(name):
     assert (
-        f"`{name}`" in text("reference/settings.md").rpartition("need none of these")[0].rpartition("\n\n")[2]
+        f"`{name}`" in text("reference/settings.md").rpartition("need no settings")[0].rpartition("\n\n")[2]
     )
 
 

@@ -13,11 +13,14 @@ from bot.pull_request.model import Revision
 from bot.verdicts.reviews import merge_reviews
 from bot.verdicts.signals import merge_signals
 from tests.builders import (
+    ALICE,
+    BOB,
     HEADS,
     at_minute,
     decide,
     make_decision_time,
     make_facts,
+    make_inline_comment,
     make_pull_request,
     make_review,
 )
@@ -130,3 +133,59 @@ def test_the_same_verdict_twice_is_one_entry():
     first = make_review(3, FAILING)
     known = make_feedback_with_brief(first).pull_request
     assert len(make_feedback_with_brief(first, known=known).pull_request.briefs) == 1
+
+
+def approve(known, *reviews, comments=(), rules=UNDERSTANDING):
+    return decide(known, make_facts(*reviews, comments=comments), rules).pull_request
+
+
+def test_an_approval_with_inline_nits_is_recorded_once_as_partial_success():  # row 198
+    approval = make_review(3, "Looks good to me.", state=ReviewState.APPROVED)
+    nit = make_inline_comment(1, 3, "nit: please rename this heading")
+    known = approve(make_pull_request(), approval, comments=(nit,))
+    known = approve(known, approval, comments=(nit,))
+    (entry,) = feedback_log(known)
+    assert (entry.feedback_type, entry.actions_applied, entry.success) == ("partial_success", (), True)
+    assert (entry.timestamp, entry.feedback_signal != "") == (approval.submitted_at, True)
+    assert (known.findings, known.verdicts[0].items) == ((), ())
+
+
+@pytest.mark.parametrize("words", ["", "Great work!"])
+def test_an_approval_that_asks_for_nothing_is_not_recorded(words):
+    approval = make_review(3, words, state=ReviewState.APPROVED)
+    assert approve(make_pull_request(), approval).briefs == ()
+
+
+def test_two_approvals_of_the_same_second_are_two_entries():
+    reviews = [
+        make_review(
+            number,
+            "Just a nit: a typo.",
+            state=ReviewState.APPROVED,
+            author=author,
+            submitted_at=at_minute(3),
+        )
+        for number, author in enumerate((ALICE, BOB), 3)
+    ]
+    known = approve(approve(make_pull_request(), *reviews), *reviews)
+    assert [entry.feedback_type for entry in feedback_log(known)] == ["partial_success"] * 2
+
+
+def test_an_approval_with_nits_beside_a_rejection_leaves_its_brief_alone():
+    first, approval = (
+        make_review(3, FAILING),
+        make_review(5, "nit: a typo", state=ReviewState.APPROVED, author=BOB),
+    )
+    known = make_pull_request()
+    for _ in range(3):
+        known = approve(known, first, approval)
+    assert [(entry.feedback_type, entry.success) for entry in feedback_log(known)] == [
+        ("verification_failure", None),
+        ("partial_success", True),
+    ]
+
+
+def test_where_detection_is_off_no_approval_is_recorded():
+    rules = replace(UNDERSTANDING, detection=replace(UNDERSTANDING.detection, enabled=False))
+    approval = make_review(3, "nit: a typo", state=ReviewState.APPROVED)
+    assert approve(make_pull_request(), approval, rules=rules).briefs == ()

@@ -234,7 +234,7 @@ def test_two_reviewers_with_one_tag_are_both_quoted():
     entry = story.visible().split("\n\n")[3]
     assert entry == snapshot("""\
 **[BLOCK] Test coverage**: Changed behaviour has no test that would fail without the change
-  - Fix: Add a test that fails on the base branch and passes here: one for the usual case, one for each edge that the change treats differently. `tests_missing`
+  - Fix: Add a test that fails on the base branch and passes here: one for the usual case, and one for each edge case that the change affects. `tests_missing`
   - Where: [`src/cart.py:5`](https://github.com/acme/knowledge/blob/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/src/cart.py#L5) `the first remark`
   - Where: [`src/cart.py:9`](https://github.com/acme/knowledge/blob/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/src/cart.py#L9) `the second remark` (Source: reviews by `alice` and `bob` @ aaaaaaa)\
 """)

@@ -63,11 +63,11 @@ Iteration 3 of 5 at [`ddddddd`](https://github.com/acme/knowledge/commit/ddddddd
   - Regressed: fixed in iteration 2
 
 **[BLOCK] Error handling**: A failure is ignored, or reaches the user as a crash
-  - Fix: Catch the one error that can happen, at the place where something can be done about it; let all others through, and test the failing case. `error_handling_missing`
+  - Fix: Catch the specific error where it can be handled, let all others propagate, and test the failing case. `error_handling_missing`
   - Where: [`src/cart.py:88`](https://github.com/acme/knowledge/blob/dddddddddddddddddddddddddddddddddddddddd/src/cart.py#L88) `bare except hides the KeyError from price()` (Source: review by `alice` @ ddddddd)
 
 **[BLOCK] Test coverage**: Changed behaviour has no test that would fail without the change
-  - Fix: Add a test that fails on the base branch and passes here: one for the usual case, one for each edge that the change treats differently. `tests_missing`
+  - Fix: Add a test that fails on the base branch and passes here: one for the usual case, and one for each edge case that the change affects. `tests_missing`
   - Where: [`src/discount.py`](https://github.com/acme/knowledge/blob/dddddddddddddddddddddddddddddddddddddddd/src/discount.py) `src/discount.py has no tests` (Source: review by `alice` @ ddddddd)
 
 **[BLOCK] Review comment**: `total() is called twice per item, that is quadratic for large carts; compute it once before the loop`
@@ -77,7 +77,7 @@ Iteration 3 of 5 at [`ddddddd`](https://github.com/acme/knowledge/commit/ddddddd
 <details><summary>1 warning, not blocking: Names</summary>
 
 **[WARN] Names**: A name does not say what the thing is or does
-  - Fix: Rename it to the word that the domain or the code around it uses; a function by what is true of its result, a boolean as a claim. `naming_unclear`
+  - Fix: Rename it to the term that the domain or the surrounding code uses: a verb for a function, a statement for a boolean. `naming_unclear`
   - Where: [`src/cart.py:12`](https://github.com/acme/knowledge/blob/dddddddddddddddddddddddddddddddddddddddd/src/cart.py#L12) `nit: tmp2` (Source: review by `alice` @ ddddddd)
 
 </details>

@@ -222,6 +222,19 @@ def test_a_documents_own_evidence_and_severity_win():  # rows 27, 42-44
     )
 
 
+def test_an_item_says_whether_its_author_can_tell_what_to_do():
+    tagged = make_inline_comment(71, 3, "[date_errors] month 13")
+    plain = make_inline_comment(72, 3, "Hm, wrong.", line=2)
+    check = CheckEvent(REPOSITORY, HEADS[0], "lint", "failure", at_minute(5), "https://ci/1", run_id=9)
+    mapped = replace(RULES, validators=ValidatorRules(checks=(CheckRule("lint", ("scope_error",)),)))
+    read = replace(make_facts(make_review(3), comments=(tagged, plain)), signals=(check,))
+    assert {item.get("tag"): item.get("clarity") for item in items(read, mapped)} == {
+        "date_errors": {"clear": True, "score": 0.5},
+        None: {"clear": False, "score": 0.0, "missing": ["what to do"]},
+        "scope_error": None,
+    }
+
+
 def test_in_strict_mode_an_item_without_a_place_blocks_nothing():  # row 50
     strict = replace(RULES, quality=QualityRules(strict=True))
     known = merge_reviews(make_pull_request(), make_facts(SAID), strict, at_minute(4))

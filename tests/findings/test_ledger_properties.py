@@ -37,7 +37,7 @@ _items = st.lists(
     max_size=4,
     unique_by=lambda item: (item.comment_id, item.tag) if item.comment_id else (item.tag, str(item.place)),
 )
-_acts = st.lists(
+acts_strategy = st.lists(
     st.one_of(
         st.tuples(st.just("reject"), _items, st.sampled_from(PEOPLE), st.booleans()),
         st.tuples(st.just("approve"), st.sampled_from(PEOPLE)),
@@ -112,7 +112,7 @@ def summary(pull_request):
 
 
 @settings(max_examples=150, deadline=None)
-@given(_acts, st.randoms(use_true_random=False))
+@given(acts_strategy, st.randoms(use_true_random=False))
 def test_the_order_of_arrival_does_not_matter(acts, chance: random.Random):
     pull_request = play(acts).pull_request
     verdicts, rulings = list(pull_request.verdicts), list(pull_request.rulings)
@@ -133,7 +133,7 @@ def test_the_order_of_arrival_does_not_matter(acts, chance: random.Random):
 
 
 @settings(max_examples=150, deadline=None)
-@given(_acts)
+@given(acts_strategy)
 def test_nothing_is_fixed_without_a_later_head(acts):
     pull_request = play(acts).pull_request
     order = HeadOrder(pull_request)
@@ -149,7 +149,7 @@ def test_nothing_is_fixed_without_a_later_head(acts):
 
 
 @settings(max_examples=150, deadline=None)
-@given(_acts)
+@given(acts_strategy)
 def test_no_finding_is_closed_without_an_act_of_its_validator_a_maintainer_or_its_check(acts):
     pull_request = play(acts).pull_request
     for finding in build_ledger(pull_request).findings:
@@ -160,7 +160,7 @@ def test_no_finding_is_closed_without_an_act_of_its_validator_a_maintainer_or_it
 
 
 @settings(max_examples=150, deadline=None)
-@given(_acts)
+@given(acts_strategy)
 def test_a_finding_keeps_its_id_while_more_happens(acts):
     story, ids = Story(), {}
     for act in acts:
@@ -174,7 +174,7 @@ def test_a_finding_keeps_its_id_while_more_happens(acts):
 
 
 @settings(max_examples=150, deadline=None)
-@given(_acts)
+@given(acts_strategy)
 def test_the_standing_verdicts_list_exactly_the_open_findings_of_those_who_reject(acts):
     pull_request = play(acts).pull_request
     ledger = build_ledger(pull_request)

@@ -24,7 +24,7 @@ def test_every_kind_of_claim_in_the_file_can_be_built():
     [
         ("phrases: 1", "phrases: 2", "phrases is 2; use 1"),
         ("- of: error", "- of: errors", 'claims[1].of is "errors"; did you mean error?'),
-        ("<Q> <RESULT>", "<Q> <RESULTS>", "is not a phrase (there are no words RESULTS)"),
+        ("<Q> <RESULT>", "<Q> <RESULTS>", "is not a phrase (unknown word list RESULTS)"),
         ("- 'there are", "- '(?=there are", "is not a phrase (invalid perl operator: (?=)"),
         ("  NEGATION:", "  negation:", 'words: the key is "negation"; use capital letters'),
     ],

@@ -4,6 +4,8 @@ import json
 import re
 from dataclasses import replace
 
+import pytest
+
 from bot.feedback.marker import parse_document
 from bot.gates.config import ClaimType, GroundingRules, HintAudience, QualityRules
 from bot.grounding.log import find_renames as renamed_paths
@@ -201,17 +203,42 @@ def test_lines_of_a_secrets_file_are_not_quoted():
     assert "source: x" not in stored
 
 
-def test_an_agent_is_told_in_one_line_what_to_write_instead():
+@pytest.mark.parametrize(
+    ("remarks", "hint"),
+    [
+        (
+            ["The scope could be better"],
+            "this remark is unclear. Say what is wrong and say what to do instead.",
+        ),
+        (
+            ["Wrong.", "Hm", "[scope_error] Too broad"],
+            "2 of 3 remarks are unclear. Say what is wrong and say what to do instead.",
+        ),
+        (
+            [],
+            "this rejection names nothing to change. Say what is wrong, name the file, line or name that it is about and say what to do instead.",
+        ),
+    ],
+)
+def test_an_agent_is_told_in_one_line_what_its_remarks_leave_out(remarks, hint):
     said = make_review(3, author=BOT)
-    comment = make_inline_comment(1, 3, "[scope_error] The scope could be better", author=BOT)
+    comments = [make_inline_comment(n, 3, text, author=BOT) for n, text in enumerate(remarks, 1)]
     (line,) = [
-        line for line in shown(comment, said=said).splitlines() if line.startswith("To `checker[bot]`")
+        line for line in shown(*comments, said=said).splitlines() if line.startswith("To `checker[bot]`")
     ]
-    assert line.startswith("To `checker[bot]`: `could be better` is vague")
+    assert line == f"To `checker[bot]`: {hint}"
+
+
+def test_an_agent_whose_remarks_say_what_to_do_is_told_nothing():
+    comments = [
+        make_inline_comment(1, 3, "[scope_error] Too broad", author=BOT),
+        make_inline_comment(2, 3, "```suggestion\nin 2025\n```", author=BOT),
+    ]
+    assert "To `checker[bot]`" not in shown(*comments, said=make_review(3, author=BOT))
 
 
 def test_a_person_is_not_told_unless_the_config_says_so():
-    comment = make_inline_comment(1, 3, "[scope_error] The scope could be better")
+    comment = make_inline_comment(1, 3, "The scope could be better")
     everybody = replace(RULES, quality=QualityRules(tell=HintAudience.ALL))
     assert ("To `alice`" in shown(comment), "To `alice`" in shown(comment, rules=everybody)) == (False, True)
 

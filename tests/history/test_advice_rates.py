@@ -50,6 +50,20 @@ def test_kinds_of_feedback_are_counted_across_pull_requests():  # row 244
     }
 
 
+def test_an_approval_with_remarks_is_counted_as_partial_success_and_not_as_a_brief():  # row 198
+    records = [
+        advised(1, brief(3, "narrow_scope", success=False), brief(2, success=True, kind="partial_success")),
+        advised(2, brief(2, success=True, kind="partial_success"), author=BOB),
+    ]
+    found = advice_rates(records, WEEK)
+    assert (found.pull_requests, found.briefs, found.accepted) == (1, 1, Ratio(0, 1))
+    assert found.types == {
+        "partial_success": FeedbackTypeCount(2, 2),
+        "user_rejection": FeedbackTypeCount(1, 1),
+    }
+    assert [author.login for author, _ in advice_rates_by_author(records, WEEK)] == [BOB.login, RIO.login]
+
+
 def test_each_author_has_a_view_of_their_own():  # row 244
     records = [
         advised(1, brief(2, "narrow_scope", success=True)),

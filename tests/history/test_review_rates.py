@@ -28,9 +28,13 @@ def reviewer(name, vague, *counts):
     return ReviewerRates(Validator(f"user:{name}", name), GroundingRates(*counts or (0,) * 5), vague)
 
 
-def test_vague_items_are_counted_without_their_words():  # row 46
+def make_verdict(*items, number=0, stance=Stance.REJECTS, **facts):
+    return Verdict(f"review:{number}", Validator("user:1", "alice"), stance, START, "a" * 40, items, **facts)
+
+
+def test_unclear_items_are_counted_without_their_words():  # row 46
     alice, lint = Validator("user:1", "alice"), Validator("check:lint", "lint", check=True)
-    words = ("This could be better.", "The date in line 3 is in the future.", "")
+    words = ("It could be better.", "The date in line 3 is in the future.", "")
     items = tuple(Item("date_errors", text) for text in words)
     verdicts = tuple(
         Verdict(f"review:{number}", who, Stance.REJECTS, START, "a" * 40, items, counted=counted)
@@ -41,8 +45,19 @@ def test_vague_items_are_counted_without_their_words():  # row 46
     )
 
 
+def test_a_rejection_that_names_nothing_to_change_counts_as_unclear():
+    verdicts = (
+        make_verdict(number=1),
+        make_verdict(number=2, repeats=True),
+        make_verdict(number=3, stance=Stance.APPROVES),
+    )
+    assert compute_review_stats(make_pull_request(verdicts=verdicts)) == (
+        ReviewStats("review:1", NONE, 1, 1),
+    )
+
+
 def test_claims_belong_to_the_verdict_that_made_them():
-    verdict = Verdict("review:7", Validator("user:1", "alice"), Stance.REJECTS, START, "a" * 40)
+    verdict = make_verdict(Item("scope_error"), number=7)
     entry = GroundedClaim(
         "user:1",
         "alice",

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.findings.model import FindingStatus
 from bot.gates.config import EscalationRules
 from bot.iterations.model import (
     IterationOutcome,
@@ -16,7 +17,7 @@ from bot.iterations.model import (
     list_iterations,
     repeated_findings,
 )
-from tests.iterations.iteration_builders import make_pull_request, make_rejection
+from tests.iterations.iteration_builders import make_check_validator, make_pull_request, make_rejection
 
 
 def over(*tags_by_iteration):
@@ -52,6 +53,21 @@ def test_a_finding_is_repeated_the_third_time_in_five_iterations(story, expected
 
 def test_a_warning_is_never_repeated_enough_to_escalate():
     assert repeated_findings(over(DATES, DATES, DATES), frozenset(), EscalationRules()) == ()
+
+
+def test_a_finding_that_waits_for_its_reviewer_after_a_push_is_not_repeated():
+    check = make_check_validator("test")
+    pull_request = make_pull_request(
+        make_rejection(0, where="a"),
+        make_rejection(1, where="b"),
+        make_rejection(2, check, where="c", tags=("tests_failing",)),
+        pushes=[(-0.5, "a"), (0.5, "b"), (1.5, "c")],
+        at_head="c",
+    )
+    iterations = list_iterations(pull_request)
+    changed = [finding for finding in iterations[-1].ledger.open if finding.item.tag == "date_errors"]
+    assert [finding.status for finding in changed] == [FindingStatus.CHANGED]
+    assert repeated_findings(iterations, {finding.id for finding in changed}, EscalationRules()) == ()
 
 
 REJECTED = Situation(is_rejected=True, has_blocking=True, number=2, maximum=5)

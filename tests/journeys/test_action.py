@@ -304,13 +304,13 @@ async def test_a_run_that_github_does_not_know_is_refused(act, run_of, issuer):
 async def test_a_token_of_another_repository_is_refused(act, run_of, issuer):
     run_of()
     issuer.claims["repository"] = "mallory/knowledge"
-    await refused(act, "404: There is no such repository")
+    await refused(act, "404: The repository does not exist")
 
 
 async def test_a_token_with_this_repositorys_name_and_another_number_is_refused(act, run_of, issuer):
     run_of()
     issuer.claims["repository_id"] = "4711"
-    await refused(act, "404: There is no such repository")
+    await refused(act, "404: The repository does not exist")
 
 
 async def test_an_app_that_may_not_read_runs_says_what_to_grant(journey, act, run_of):

@@ -8,6 +8,7 @@ import aiohttp
 import pytest
 
 from bot import app
+from bot.fakegithub.pull_actions import InlineDraft
 from bot.store.lanes import pause_installation
 from bot.web.api.public import describe_api
 
@@ -92,6 +93,25 @@ async def test_another_persons_record_is_not_there(ask, judged):  # noqa: ARG001
     ]
     statuses = [(await ask(path, "carol"))[0] for path in paths]
     assert statuses == [404, 404, 200, 200, 200, 200]
+
+
+# row 198
+async def test_an_approval_with_inline_nits_is_told_as_partial_success_and_is_no_finding(journey, ask, pull):
+    nit = InlineDraft("claims/first.md", "nit: please rename this heading", 1)
+    journey.github.submit_review(pull, "alice", APPROVE, "Looks good to me.", [nit])
+    await journey.wait_until_idle()
+    _, content = await ask(f"{KNOWLEDGE}/pulls/{pull.number}/feedback", "alice")
+    (entry,) = content["feedback_log"]
+    assert (entry["feedback_type"], entry["actions_applied"], entry["success"]) == (
+        "partial_success",
+        [],
+        True,
+    )
+    _, findings = await ask(f"{KNOWLEDGE}/pulls/{pull.number}/findings", "alice")
+    assert (findings["findings"], journey.comments(pull)) == ([], [])
+    _, report = await ask(f"{KNOWLEDGE}/advice", "alice")
+    assert report["all"]["types"] == {"partial_success": {"briefs": 1, "pull_requests": 1}}
+    assert (report["all"]["briefs"], report["all"]["judged"]) == (0, 0)
 
 
 # row 186
@@ -227,7 +247,7 @@ async def test_the_rest_of_the_api(journey, ask, judged):
     assert (schema[0], nothing[0]) == (200, 404)
     assert (report[0], report[1]["detail"]) == (
         404,
-        "There is no selection report: fewer than two iterations were judged.",
+        "There is no selection report: fewer than two iterations were reviewed.",
     )
 
 

@@ -158,7 +158,11 @@ async def test_nothing_is_posted_and_what_comes_later_is_answered_as_ever(harnes
         harness.github.submit_review(rejected, "alice", REJECT, DATE)
         await harness.wait_until_idle()
     (marker,) = harness.markers(rejected)
-    assert (marker["issues"], marker["iteration"], marker["verdict"]) == (["date_errors"], 5, "escalate")
+    assert (marker["issues"], marker["iteration"], marker["verdict"]) == (
+        ["date_errors", "scope_error"],
+        5,
+        "escalate",
+    )
 
 
 async def test_twice_is_once(harness, knowledge, alone):

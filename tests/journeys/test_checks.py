@@ -148,8 +148,9 @@ async def test_the_check_run_is_updated_with_the_verdict_and_links_to_the_commen
     await checked.wait_until_idle()
     (run,) = [run for run in knowledge.check_runs.values() if run.name == "whetstone/gates"]
     page = checked.github.comments_of(pull)[-1]
-    assert (run.conclusion, run.title) == ("failure", "Rejected — 2 blocking issues")
-    assert run.summary.startswith("**Rejected** — 2 blocking issues\n\nIteration 1 of 5 at ")
+    assert (run.conclusion, run.title) == ("failure", "Rejected — 2 blocking issues (author's turn)")
+    assert run.summary.startswith("**Rejected** — 2 blocking issues\n\n**Next** (author): ")
+    assert "\n\nIteration 1 of 5 at " in run.summary
     assert run.summary.endswith(f"#issuecomment-{page.id})")
     assert run.details_url.endswith(f"#issuecomment-{page.id}")
     checked.advance_clock()

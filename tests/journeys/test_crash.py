@@ -73,12 +73,13 @@ async def test_an_event_that_says_nothing_does_not_turn_an_owed_edit_into_a_seco
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: date_errors, scope_error -->")
     await journey.wait_until_idle()
     github.fail("PATCH", "/repos/acme/knowledge/issues/comments/*", status=502, times=1)
-    github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+    github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: broken_wiki_links -->")
     await github.until(lambda: not github.faults)
     github.lock(pull, locked=False)  # GitHub tells of it, and it is not read
     await github.until(lambda: _written(github) == 3)
     await journey.wait_until_idle()
-    assert [marker["issues"] for marker in journey.markers(pull)] == [["date_errors"]]
+    issues = ["date_errors", "scope_error", "broken_wiki_links"]
+    assert [marker["issues"] for marker in journey.markers(pull)] == [issues]
 
 
 async def test_an_old_comment_that_can_not_be_folded_away_holds_up_no_verdict(journey, pull):
@@ -86,6 +87,8 @@ async def test_an_old_comment_that_can_not_be_folded_away_holds_up_no_verdict(jo
     github.fail("POST", "/graphql", status=502, times=1000)
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
     await journey.wait_until_idle()
+    journey.advance_clock()
+    github.push(pull, {"claims/first.md": "# Worse\n"})
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: date_errors, scope_error -->")
     await github.until(lambda: any("graphql" in each.path for each in github.requests))
     journey.advance_clock()

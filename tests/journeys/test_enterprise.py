@@ -58,6 +58,8 @@ async def test_a_worse_verdict_supersedes_the_comment_over_graphql(journey, pull
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
     await journey.wait_until_idle()
     journey.advance_clock()
+    github.push(pull, {"claims/first.md": "# Worse\n"})
+    journey.advance_clock()
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", WORSE)
     await journey.wait_until_idle()
     old, new = [each for each in github.comments_of(pull) if each.user is github.app.bot]

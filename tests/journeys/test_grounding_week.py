@@ -114,7 +114,7 @@ async def test_the_four_rates_of_a_validator_differ_and_a_persons_are_not_for_ev
     assert [critic[name] for name in RATES] == [0.5, 0.333, 0.6, 0.25]
     assert [alice[name] for name in RATES] == [0.0, 0.0, 0.0, 1.0]
     assert [report["all"][name] for name in RATES] == [0.429, 0.286, 0.5, 0.4]
-    assert (report["all"]["vague_items"], report["all"]["items"]) == (2, 8)
+    assert (report["all"]["vague_items"], report["all"]["items"]) == (1, 8)
     assert readers == report | {"validators": {"critic": critic}}
 
 
@@ -130,8 +130,8 @@ async def test_the_metrics_name_a_validator_only_with_the_token(week):
     assert [word for word in ("validator=", "critic", "alice", "acme") if word in anybody] == []
     told = ("whetstone_grounding_rate", "whetstone_worded_items")
     assert [line for line in anybody.splitlines() if line.startswith(told)] == [
-        'whetstone_worded_items{vague="yes"} 2.0',
-        'whetstone_worded_items{vague="no"} 6.0',
+        'whetstone_worded_items{vague="yes"} 1.0',
+        'whetstone_worded_items{vague="no"} 7.0',
         "whetstone_grounding_rate 0.429",
     ]
 
@@ -169,10 +169,10 @@ async def test_the_weekly_summary_counts_people_and_names_agents(harness, knowle
     (issue,) = [each for each in knowledge.threads.values() if each.title == "Weekly feedback summary"]
     assert (
         "<details><summary>Reviews: 3 of 7 claims confirmed (43%), 2 contradicted; "
-        "2 of 8 items too vague to act on (25%)</summary>\n\n"
+        "1 of 8 items too vague to act on (13%)</summary>\n\n"
         "| Validator | Claims | Grounded | Ungrounded | Confirmed when looked up | False | Vague items |\n"
         "|---|--:|--:|--:|--:|--:|--:|\n"
-        "| `critic` | 6 | 50% | 33% | 60% | 1 of 4 | 17% |\n"
+        "| `critic` | 6 | 50% | 33% | 60% | 1 of 4 | 0% |\n"
         "| 1 person | 1 | 0 of 1 | 0 of 1 | 0 of 1 | 1 of 1 | 1 of 2 |\n\n</details>"
     ) in issue.body
     assert "alice" not in issue.body

@@ -97,17 +97,17 @@ def _told(way, permission, words, **more):
 
 
 WAYS = {
-    "review": Way(_review, "alice", "judged by `alice`", _told("review", "write", ISSUES)),
+    "review": Way(_review, "alice", "reviewed by `alice`", _told("review", "write", ISSUES)),
     "review of a named reader": Way(
         lambda github, pull: _review(github, pull, "carol"),
         "carol",
-        "judged by `carol`",
+        "reviewed by `carol`",
         _told("review", "config", ISSUES),
     ),
     "inline comment": Way(
         _inline,
         "alice",
-        "judged by `alice`",
+        "reviewed by `alice`",
         _told("inline comment", "write", "[date_errors] month 13"),
     ),
     "plain comment": Way(
@@ -146,13 +146,13 @@ WAYS = {
     "document over HTTP": Way(
         _handed_in("alice", DOCUMENT),
         "alice",
-        "judged by `alice`",
+        "reviewed by `alice`",
         _told("validation", "write", DOCUMENT),
     ),
     "document of an App over HTTP": Way(
         _handed_in("leo[bot]", DOCUMENT),
         "leo[bot]",
-        "judged by `leo[bot]`",
+        "reviewed by `leo[bot]`",
         _told("validation", "config", DOCUMENT),
     ),
     "SARIF over HTTP": Way(

@@ -69,7 +69,8 @@ async def test_monday_tells_the_week_that_ended_once(harness, knowledge):
     assert [label.name for label in issue.labels] == ["feedback-summary"]
     assert (marker["week"], marker["total_prs"], marker["rejected_prs"]) == ("2026-W46", 3, 2)
     assert comment.body.splitlines()[2].startswith("**Week 46**: 3 pull requests reviewed, 2 rejected")
-    assert live_references(issue.body) + live_references(comment.body) == []
+    own = f"https://github.com/acme/knowledge/issues/{issue.number}"
+    assert live_references(issue.body) + live_references(comment.body, own) == []
 
 
 async def test_too_little_is_not_told(harness, knowledge):
@@ -111,11 +112,37 @@ async def test_the_next_week_rewrites_the_issue_and_adds_its_comment(harness, kn
         await bot.weekly_scheduler.tick()
         await harness.wait_until_idle()
     (issue,) = issues(knowledge)
-    weeks = [parse_marker("WEEKLY-SUMMARY", each.body)["week"] for each in harness.github.comments_of(issue)]
-    assert (parse_marker("WEEKLY-SUMMARY", issue.body)["week"], weeks) == (
-        "2026-W47",
-        ["2026-W46", "2026-W47"],
-    )
+    before, newest = harness.github.comments_of(issue)
+    weeks = [parse_marker("WEEKLY-SUMMARY", shown.body)["week"] for shown in (issue, before, newest)]
+    assert weeks == ["2026-W47", "2026-W46", "2026-W47"]
+    # The newest comment leads to the description; the one before holds its own week, now that it moved on.
+    own = f"https://github.com/acme/knowledge/issues/{issue.number}"
+    assert newest.body.endswith(f" [The whole week]({own}#issue-{issue.id}).\n")
+    assert "[The whole week]" not in before.body
+    assert "<summary>The whole week</summary>\n\n## Week 46 · 9–15 November 2026\n" in before.body
+    assert live_references(before.body) == []
+
+
+async def test_a_summary_on_demand_keeps_the_finished_week_in_its_comment(harness, knowledge):
+    async with instance(harness) as bot:
+        await a_week(harness, knowledge)
+        await bot.weekly_scheduler.tick()
+        await harness.wait_until_idle()
+        pull = harness.github.open_pull_request(knowledge, "rio-agent[bot]")
+        harness.advance_clock()
+        harness.github.submit_review(pull, "alice", REJECT, DATE)
+        await harness.wait_until_idle()
+        (issue,) = issues(knowledge)
+        (comment,) = harness.github.comments_of(issue)
+        bodies = []
+        for key in ("by-hand-1", "by-hand-2"):
+            repository = await bot.store.read(find_repository, knowledge.id)
+            await bot.store.accept(weekly_delivery_now(repository, key))
+            await harness.wait_until_idle()
+            bodies.append(comment.body)
+    assert "## Week 47 so far" in issue.body
+    assert "<summary>The whole week</summary>\n\n## Week 46 · 9–15 November 2026\n" in comment.body
+    assert bodies[0] == bodies[1]
 
 
 async def test_closing_the_issue_stops_it_and_reopening_resumes_it(harness, knowledge):

@@ -65,6 +65,6 @@ def test_a_broken_table_is_reported_with_its_lines():
     assert [(problem.line, problem.what) for problem in error.value.problems] == [
         (1, "the file is missing unsigned"),
         (1, "agents is 2"),
-        (2, "signatures.A has no examples"),
+        (2, "signatures.A is missing examples"),
         (2, "signatures.A.lines has 0 entries"),
     ]

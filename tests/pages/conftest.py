@@ -54,6 +54,7 @@ def picture(page):
             IMAGES.mkdir(parents=True, exist_ok=True)
             # As wide as GitHub's own comments are; a part of the page whole, although it scrolls inside itself.
             await page.set_viewport_size({"width": 1500, "height": 2600 if part else 900})
+            await page.wait_for_timeout(1_500)  # what is still on its way would replace the part
             await (part or page).screenshot(path=IMAGES / f"{name}.png", animations="disabled")
             await page.set_viewport_size({"width": 1360, "height": 860})
 

@@ -2,14 +2,14 @@
 
 import asyncio
 import os
+import pty
 import re
 import signal
 import subprocess
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -27,13 +27,13 @@ MINE = "#thread article.bot"
 HEADINGS = ["# comment on a rejected pull request", "# `/feedback-history`", "# weekly summary issue"]
 
 
-def headings(said) -> list[str]:
-    return [line for line in said.splitlines() if line.startswith("# ")]
+def headings(printed) -> list[str]:
+    return [line for line in printed.splitlines() if line.startswith("# ")]
 
 
 @asynccontextmanager
 async def demo(where, *arguments):
-    """`whetstone demo` with its page; gives the process, what it printed and the page's address."""
+    """`whetstone demo` with its page; gives the process, the page's address, and what will be printed."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bot", "demo", "--port", "0", *arguments,
         stdout=asyncio.subprocess.PIPE,
@@ -42,9 +42,15 @@ async def demo(where, *arguments):
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TMPDIR": str(where)},
     )  # fmt: skip
     try:
-        said = (await asyncio.wait_for(process.stdout.readuntil(b"The threads are at "), 120)).decode()
-        line = (await process.stdout.readline()).decode()
-        yield process, said, line.split()[0]
+        first = (await asyncio.wait_for(process.stdout.readline(), 120)).decode()
+        assert first.startswith("The page is at http://127.0.0.1:")
+
+        async def printed() -> tuple[str, list[str]]:
+            """The story, and the lines for an agent."""
+            story = await asyncio.wait_for(process.stdout.readuntil(b"in another terminal:\n"), 120)
+            return story.decode(), [(await process.stdout.readline()).decode().strip() for _ in range(2)]
+
+        yield process, first.split()[4], printed
     finally:
         if process.returncode is None:
             process.kill()
@@ -52,54 +58,77 @@ async def demo(where, *arguments):
 
 
 async def expect_in_order(page) -> None:
-    """A push is shown after what was said about the revision before it, also within a second."""
+    """A push is shown after what was posted about the revision before it, also within a second."""
     entries = page.locator("#thread .push, #thread article.bot, #thread .event.review")
     kinds = [await each.get_attribute("class") for each in await entries.all()]
-    round_ = ["event push", "event review bad", "bot"]
-    assert kinds == [*round_, *round_, *round_[:2], "bot rejection", "bot"]
+    rejected = ["event push", "event review bad"]
+    assert kinds == [*rejected, "bot", *rejected, *rejected, "bot rejection", "bot"]
 
 
 async def expect_links_to_stay_here(page, address) -> None:
-    """A place leads to its line of the file, a comparison to what changed, and the way back to the thread."""
-    mine = page.locator(MINE).nth(2)
-    await mine.get_by_role("link", name="futarchy-manipulation.md:7").click()
-    await expect(page.locator("#L7.fresh")).to_contain_text("created: 2026-13-01")
+    """A location leads to its line of the file, a comparison to what changed, and the way back to the thread."""
+    mine = page.locator(MINE).nth(1)
+    await mine.get_by_role("link", name="tests/test_cart.py:9").click()
+    await expect(page.locator("#L9.fresh")).to_contain_text('"SPRING") == 1003')
     await page.go_back()
-    await mine.get_by_text("Quality 0.68").click()
-    await mine.get_by_role("link", name="What changed from 2 to 3").click()
-    await expect(page.locator("#thread .removed")).to_have_count(2)
+    await mine.get_by_text("Progress: 4 → 1 → 3 blocking").click()
+    await mine.get_by_role("link", name="Changes from 2 to 3").click()
+    await expect(page.locator("#thread .removed")).to_have_count(1)
     await page.go_back()
     await page.locator("#thread .minimised").first.click()
     await page.get_by_role("link", name="a newer comment").first.click()
     await expect(page.locator("#thread .fresh")).to_have_count(1)
-    assert page.url.startswith(f"{address}acme/knowledge/pull/")
-    await page.goto(f"{address}acme/knowledge/blob/0000000/no/such.md")
+    assert page.url.startswith(f"{address}acme/shop/pull/")
+    await page.goto(f"{address}acme/shop/blob/0000000/no/such.py")
     await expect(page.locator("#thread h1")).to_have_text("There is no such page in this demo.")
     await page.goto(address)
-    await expect(mine).to_contain_text("3 blocking issues, 1 warning")
+    await expect(mine).to_contain_text("3 blocking issues")
 
 
 async def expect_to_fit_a_phone(page) -> None:
-    """List, thread and form below each other, and nothing to be moved sideways."""
+    """The next click and all others are in a bar at the bottom, and nothing has to be moved sideways."""
     await page.set_viewport_size({"width": 390, "height": 844})
-    boxes = [await page.locator(part).bounding_box() for part in ("nav", "main", "aside")]
-    assert [(box["x"], box["width"]) for box in boxes] == [(0, 390)] * 3
-    assert [above["y"] + above["height"] <= below["y"] for above, below in pairwise(boxes)] == [True, True]
+    await page.evaluate("scrollTo(0, 0)")
+    await expect(page.locator("#guide .next button")).to_be_in_viewport(ratio=1)
+    assert await page.locator("#guide button:visible").all_inner_texts() == ["Push a fix", "More"]
+    await expect(page.locator("#reject")).to_be_hidden()
+    await page.click("#more")
+    await expect(page.locator("#reject")).to_be_in_viewport(ratio=1)
     assert await page.evaluate("document.documentElement.scrollWidth") == 390
+    await page.click("#more")
     await page.set_viewport_size({"width": 1360, "height": 860})
 
 
+async def take_step(page, name: str) -> None:
+    """One button is marked as the next; no other of the guide can be clicked."""
+    await expect(page.locator("#guide .next button")).to_have_text(name)
+    assert await page.locator("#guide button[data-act]:enabled").all_inner_texts() == [name]
+    await page.click("#guide .next button")
+
+
+async def follow_the_guide(page, picture) -> None:
+    await take_step(page, "Push a fix")
+    await expect(page.locator("#thread .push")).to_have_count(4)
+    await expect(page.locator(MINE).nth(1)).to_contain_text("alice to review it again")
+    await take_step(page, "Approve")
+    await expect(page.locator(MINE).filter(has_text="Resolved")).to_contain_text("4 fixed")
+    await take_step(page, "/feedback-history")
+    await expect(page.locator(MINE).last).to_contain_text("Feedback history")
+    await picture("history", page.locator(MINE).last)
+    await take_step(page, "Open another")
+    await expect(page.locator("#thread h1")).to_contain_text("One more change")
+
+
 async def reject(page) -> None:
-    """Two tags, each at its line; the bot's answer comes into view."""
-    await page.uncheck("#tags input[value=confidence_miscalibration]")
-    await page.check("#tags input[value=broken_wiki_links]")
-    await page.check("#tags input[value=scope_error]")
-    await page.fill("#text", "one experiment proves nothing")
+    """Two tags, each at its line, on a pull request that one can review; the bot's answer comes into view."""
+    await page.uncheck("#tags input[value=error_handling_missing]")
+    await page.check("#tags input[value=hardcoded_value]")
+    await page.check("#tags input[value=tests_missing]")
+    await page.fill("#text", "this needs a second look")
     await page.click("#reject")
-    await expect(page.locator(MINE).last).to_contain_text("Scope qualification")
-    await expect(page.locator(MINE).last).to_contain_text("one experiment proves nothing")
-    await expect(page.locator(MINE).last).to_contain_text("futarchy-manipulation.md:9")
-    await expect(page.locator("#thread .minimised")).to_have_count(3)
+    await expect(page.locator(MINE).last).to_contain_text("Test coverage")
+    await expect(page.locator(MINE).last).to_contain_text("this needs a second look")
+    await expect(page.locator(MINE).last).to_contain_text(re.compile(r"src/change_\d+\.py:6"))
     await expect(page.locator(MINE).last).to_be_in_viewport()
 
 
@@ -112,25 +141,28 @@ async def expect_the_week(page) -> None:
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture, tmp_path):
+async def test_everything_on_the_page_can_be_done_and_the_bot_answers(page, picture, tmp_path):
     weeks = "12" if os.environ.get("WHETSTONE_PICTURES") else "2"
-    async with demo(tmp_path, "--weeks", weeks) as (process, said, address):
-        assert headings(said) == HEADINGS
+    async with demo(tmp_path, "--weeks", weeks) as (process, address, printed):
+        # Opened at once, it waits for the story and then shows its pull request.
         await page.goto(address)
-        await expect(page.locator(MINE).nth(2)).to_contain_text("3 blocking issues, 1 warning")
-        await expect(page.locator(MINE).nth(2)).to_be_in_viewport()
+        story, lines = await printed()
+        assert headings(story) == HEADINGS
+        await expect(page.locator(MINE).nth(1)).to_contain_text("3 blocking issues")
+        await expect(page.locator(MINE).nth(1)).to_contain_text("Regressed: fixed in iteration 2")
+        await expect(page.locator(MINE).nth(1)).to_be_in_viewport()
+        assert await page.locator("#agent code").all_inner_texts() == lines
         await expect_in_order(page)
         await picture("demo")
-        await picture("comment", page.locator(MINE).nth(2))
+        await picture("comment", page.locator(MINE).nth(1))
 
         await expect_links_to_stay_here(page, address)
         await expect_to_fit_a_phone(page)
-        await page.click("#push")
-        await expect(page.locator("#thread .push")).to_have_count(4)
+        await follow_the_guide(page, picture)
         await reject(page)
 
         await page.click("#comment")
-        await expect(page.locator("#status")).to_have_text("Say something first.")
+        await expect(page.locator("#status")).to_have_text("Write something first.")
         await page.fill("#text", "Thank you.")
         await page.click("#comment")
         await expect(page.locator("#thread article").last).to_contain_text("Thank you.")
@@ -139,22 +171,25 @@ async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture
         await expect(page.locator(MINE).last).to_contain_text("/feedback-explain")
         await page.select_option("#who", "rio-agent[bot]")
         await page.click("#approve")
-        await expect(page.locator("#status")).to_contain_text("Nobody reviews their own pull request")
+        await expect(page.locator("#status")).to_contain_text("Nobody can review their own pull request")
         await page.click("#history")
         await expect(page.locator(MINE).last).to_contain_text("Feedback history")
-        await picture("history", page.locator(MINE).last)
         await page.select_option("#who", "alice")
 
         await page.click("#push")
+        await expect(page.locator("#thread .push")).to_have_count(2)
         await page.click("#approve")
         await expect(page.locator(MINE).filter(has_text="Resolved")).to_have_count(1)
         await page.click("#merge")
         await expect(page.locator("#thread .state")).to_have_text("Merged")
         await expect(page.locator("#merge")).to_be_disabled()
 
-        await page.fill("#text", "A claim by hand")
+        await page.fill("#text", "A change by hand")
+        await page.select_option("#who", "rio-agent[bot]")
         await page.click("#open")
-        await expect(page.locator("#thread h1")).to_contain_text("A claim by hand")
+        await expect(page.locator("#thread h1")).to_contain_text("A change by hand")
+        # Not by the one who asked: they could not review it.
+        await expect(page.locator("#thread .meta")).to_contain_text("clay-agent")
         await expect_the_week(page)
         await picture("weekly", page.locator("#thread article").first)
         await page.locator("#threads a").last.click()
@@ -165,6 +200,18 @@ async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture
         assert await asyncio.wait_for(process.wait(), 120) == 0
         await expect(page.locator("#status")).to_have_text("The demo has ended.")
     assert [each.name for each in tmp_path.iterdir()] == []
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_pull_request_that_was_merged_by_hand_leaves_the_last_step(page, tmp_path):
+    async with demo(tmp_path, "--weeks", "0", "--story", "knowledge-base") as (_, address, printed):
+        await printed()
+        await page.goto(address)
+        await expect(page.locator("#guide .next button")).to_have_text("Push a fix")
+        await page.click("#merge")
+        await take_step(page, "/feedback-history")
+        await expect(page.locator("#guide .next button")).to_have_text("Open another")
+        await page.goto("about:blank")
 
 
 @pytest.mark.asyncio(loop_scope="session")
@@ -185,24 +232,79 @@ async def test_ended_in_the_middle_of_the_story_it_leaves_nothing_behind(tmp_pat
     assert [each.name for each in tmp_path.iterdir()] == []
 
 
-def test_once_prints_the_three_things_under_their_headings_and_ends(tmp_path):
-    run = subprocess.run(
-        [sys.executable, "-m", "bot", "demo", "--once", "--weeks", "2"],
+def run_once(where, *arguments) -> str:
+    run = subprocess.run(  # noqa: S603  our own command
+        [sys.executable, "-m", "bot", "demo", "--once", "--weeks", "2", *arguments],
         capture_output=True,
         check=True,
-        cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)},
+        cwd=where,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TMPDIR": str(where)},
         timeout=120,
     )
-    said = run.stdout.decode()
-    assert headings(said) == HEADINGS
-    assert "\n### Worth doing\n\n1. **Date accuracy** is auto-fixable" in said
+    assert [each.name for each in where.iterdir()] == []
+    return run.stdout.decode()
+
+
+def chapters(printed: str) -> list[str]:
+    """The first line of each comment, and what each says to have regressed."""
+    return [line for line in printed.splitlines() if line.startswith(("**Re", "**Merged", "  - Regressed"))]
+
+
+def test_once_sums_the_story_up_under_three_headings_and_ends(tmp_path):
+    printed = run_once(tmp_path)
+    assert headings(printed) == HEADINGS
+    assert [re.sub(r"`\w{7}`", "`…`", line) for line in chapters(printed)] == [
+        "**Rejected** — 4 blocking issues, 1 warning",
+        "**Rejected** — 1 blocking issue",
+        "**Rejected** — 3 blocking issues",
+        "  - Regressed: fixed in iteration 2",
+        "**Resolved** — 4 fixed, at `…`, iteration 4",
+        "**Merged** — 4 fixed, at `…`, iteration 4",
+    ]
+    assert "tests/test_cart.py::test_spring_discount: AssertionError: assert 1005 == 1003" in printed
+    assert "\n### Worth doing\n\n1. **Lock file** is auto-fixable" in printed
+    # Markers, folds, addresses and colours are left out: somebody reads this.
+    assert [text for text in ("<!--", "<details>", "](http", "\x1b", "```") if text in printed] == []
+
+
+def test_raw_prints_the_comments_as_posted(tmp_path):
+    printed = run_once(tmp_path, "--raw", "--story", "knowledge-base")
+    assert headings(printed) == HEADINGS
     markers = ("REJECTION", "FEEDBACK-HISTORY", "WEEKLY-SUMMARY")
-    assert [marker for marker in markers if f"<!-- {marker}: " not in said] == []
-    assert "<details><summary>Quality 0.68 → 0.90 → 0.69: iteration 2 was the best. How to go back" in said
-    report = said.partition("## Output Selection Report")[2]
+    assert [marker for marker in markers if f"<!-- {marker}: " not in printed] == []
+    assert "Since iteration 1: 2 fixed, 1 new." in printed
+    assert "  - Regressed: fixed in iteration 2\n" in printed
+    assert "\n### Worth doing\n\n1. **Date accuracy** is auto-fixable" in printed
+    report = printed.partition("## Output Selection Report")[2]
     assert "- Highest quality score (100%), and the final iteration\n" in report.partition("\n## ")[0]
-    assert [each.name for each in tmp_path.iterdir()] == []
+
+
+def test_on_a_terminal_the_summary_has_colours(tmp_path):
+    printed = run_on_terminal(
+        [sys.executable, "-m", "bot", "demo", "--once", "--weeks", "0"],
+        {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path), "TERM": "xterm"},
+    )
+    assert "\x1b[1;31mRejected\x1b[0m" in printed
+    assert "\x1b[1;31m[BLOCK] Tests\x1b[0m" in printed
+    assert "\x1b[1;32mMerged\x1b[0m" in printed
+    assert "**" not in printed
+
+
+def run_on_terminal(command, environment) -> str:
+    """Run the command with a terminal as its standard output."""
+    controller, terminal = pty.openpty()
+    with subprocess.Popen(  # noqa: S603  our own command
+        command, stdout=terminal, stderr=subprocess.DEVNULL, env=environment
+    ) as process:
+        os.close(terminal)
+        chunks = []
+        # Linux ends a terminal with an error.
+        with suppress(OSError):
+            while chunk := os.read(controller, 65_536):
+                chunks.append(chunk)
+    os.close(controller)
+    assert process.returncode == 0
+    return b"".join(chunks).decode()
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ async def test_the_page_is_readable_in_light_and_dark_wide_and_narrow(page, pict
     settings = replace(Harness(sqlite_url).settings, api_url="http://127.0.0.1:9")
     async with app.run_instance(settings, work=False) as bot:
         await page.goto("http://{}:{}/".format(*bot.address))
-        await expect(page.locator("p.wrong")).to_contain_text("2 deliveries were given up on.")
+        await expect(page.locator("p.error")).to_contain_text("2 parked deliveries.")
         await expect(page.locator("dd").first).to_have_text("1")
         await expect(page.locator("tr", has_text="4711")).to_contain_text("3 of 80")
         await expect(page.locator("tr", has_text="4712")).to_contain_text("for 5 hours")

@@ -157,17 +157,17 @@ def packed(lines):
         (lambda lines: [line for line in lines if b"d1" not in line], "its end is missing"),
         (
             lambda lines: [line.replace(b'"delivery"', b'"other"') for line in lines],
-            "can't be read as a backup",
+            "is not a valid backup",
         ),
-        (lambda lines: [line.replace(b'"event"', b'"other"') for line in lines], "can't be read as a backup"),
-        (lambda lines: [line.replace(b'"d1",', b"") for line in lines], "can't be read as a backup"),
-        (lambda lines: lines[1:], "no backup of whetstone"),
-        (lambda lines: [b"hello\n", *lines], "can't be read as a backup"),
+        (lambda lines: [line.replace(b'"event"', b'"other"') for line in lines], "is not a valid backup"),
+        (lambda lines: [line.replace(b'"d1",', b"") for line in lines], "is not a valid backup"),
+        (lambda lines: lines[1:], "not a Whetstone backup"),
+        (lambda lines: [b"hello\n", *lines], "is not a valid backup"),
         (
             lambda lines: [lines[0].replace(b'"0.1.0"', b'"9.0"').replace(b'"00', b'"99'), *lines[1:]],
             "of version 9.0",
         ),
-        (lambda _: [], "no backup of whetstone"),
+        (lambda _: [], "not a Whetstone backup"),
     ],
 )
 async def test_a_damaged_backup_restores_nothing(sqlite_url, bare_sqlite_url, damage, what):

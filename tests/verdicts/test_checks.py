@@ -77,7 +77,7 @@ NOTICE = CheckAnnotation("a.md", 6, 6, "This is a broken wiki link.", level="not
 @pytest.mark.parametrize(
     ("seen", "tags"),
     [
-        (check("notes", title="1 mistake", output="There is a wrong date."), [(None, None)]),
+        (check("notes", output="There is a wrong date."), [("date_errors", None)]),
         (check("notes", title="A wrong date"), [("date_errors", None)]),
         (check("notes", annotations=2), [("date_errors", Location("a.md", 5))]),
         (check("notes", output="> broken wiki link\n\n`wrong date`, and no wrong date"), [(None, None)]),

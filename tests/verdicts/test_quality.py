@@ -13,9 +13,7 @@ from bot.verdicts.quality import (
     clarity_score,
     find_problems,
     is_location,
-    quality_hint,
     ungrounded_problems,
-    wording_problems,
 )
 
 GOOD = FeedbackText(
@@ -150,17 +148,6 @@ def test_everything_else_is_an_error():
     ]
 
 
-def test_a_review_is_told_of_every_phrase_with_its_offset():  # rows 46, 48, 140
-    found = wording_problems(
-        "You might rename it.\nThe naming could be better; the file probably contains more."
-    )
-    assert [(finding.rule, finding.field, finding.start, finding.end) for finding in found] == [
-        ("advisory-wording", "text", 0, 9),
-        ("vague-wording", "text", 32, 47),
-        ("ungrounded-wording", "text", 58, 75),
-    ]
-
-
 def test_a_summary_is_only_asked_for_ungrounded_claims():  # row 140
     found = ungrounded_problems("Maybe it could be better; the error is likely in the parser")
     assert [finding.message for finding in found] == ["`error is likely` claims what nobody looked up"]
@@ -182,7 +169,7 @@ def test_a_summary_is_only_asked_for_ungrounded_claims():  # row 140
     ],
 )
 def test_clarity_falls_with_the_findings_and_rises_where_followed(per_item, followed, score):
-    one = wording_problems("maybe")[0]
+    one = ungrounded_problems("the error is likely in the parser")[0]
     assert clarity_score([(one,) * count for count in per_item], followed=followed) == score
 
 
@@ -205,12 +192,3 @@ def test_clarity_falls_with_the_findings_and_rises_where_followed(per_item, foll
 )
 def test_a_place_says_where_to_look(kind, reference, expected):
     assert is_location(kind, reference) is expected
-
-
-def test_the_writer_is_told_in_one_line_each_thing_once():
-    found = wording_problems("maybe, maybe, perhaps, could be better, think about it")
-    assert quality_hint(found, most=2) == (
-        "`maybe` is advice, not an action: say what to change, as an order; "
-        "`perhaps` is advice, not an action: say what to change, as an order; and 2 more"
-    )
-    assert quality_hint(()) == ""

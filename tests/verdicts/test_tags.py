@@ -120,3 +120,12 @@ def test_ten_thousand_tags_are_counted_not_kept():
 
 def test_names_written_with_blanks_or_capitals_are_still_understood():
     assert tags("<!-- ISSUES: Date Errors, scope-error, , ???, x -->") == ["date_errors", "scope_error"]
+
+
+def test_a_tag_that_begins_two_lines_is_stated_twice():
+    body = "[date_errors] month 13 in claims/a.md\n[date_errors] month 14 in claims/b.md"
+    items = parse_tags(body, KNOWLEDGE_BASE).items
+    assert [(item.words, item.place) for item in items] == [
+        ("month 13 in claims/a.md", Location("claims/a.md")),
+        ("month 14 in claims/b.md", Location("claims/b.md")),
+    ]

@@ -89,7 +89,7 @@ async def test_what_the_page_quotes_is_escaped(store, store_url):
     await park(store, "d1")
     text = await look_at(store_url, "/", TOKEN)
     assert ("<b>write</b>" in text, "&lt;b&gt;write" in text) == (False, True)
-    assert "1 delivery was given up on." in text
+    assert "1 parked delivery." in text
 
 
 async def test_of_many_parked_deliveries_the_newest_are_shown_and_the_others_counted(store, store_url):
@@ -121,7 +121,10 @@ async def test_a_store_that_is_away_is_said_on_the_page():
         settings = replace(Harness(postgres.url).settings, api_url="http://127.0.0.1:9")
         async with app.run_instance(settings, work=False) as bot, aiohttp.ClientSession() as session:
             await postgres.stop()
-            for path, said in (("/", "The store is away."), ("/status.json", "The store is away.")):
+            for path, said in (
+                ("/", "The store is unavailable."),
+                ("/status.json", "The store is unavailable."),
+            ):
                 async with session.get("http://{}:{}{}".format(*bot.address, path)) as answer:
                     assert (answer.status, said in await answer.text()) == (503, True)
 
@@ -161,7 +164,7 @@ async def test_the_page_needs_no_script_and_lets_none_in(status):
     assert (code, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert headers["Content-Security-Policy"].startswith("default-src 'none'; style-src 'nonce-")
     assert ("<script" in text, "prefers-color-scheme:dark" in text) == (False, True)
-    assert "No delivery was given up on." in text
+    assert "No parked deliveries." in text
 
 
 @pytest.mark.parametrize(

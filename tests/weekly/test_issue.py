@@ -14,14 +14,17 @@ from bot.history.patterns import Tally, Trend, UntaggedShare
 from bot.history.rates import FollowedShares, FollowRate
 from bot.markdown.escape import parse_marker
 from bot.markdown.links import GitHubLinks
+from bot.pull_request.model import Validator
 from bot.values import Repository
 from bot.weekly.issue import ISSUE_LABEL, ISSUE_TITLE, render_weekly_issue
 from bot.weekly.recommendations import WeeklyContext
-from bot.weekly.summary import AuthorWeek, GateWeek, WeeklySummary, WeekQuery, WeekTotal
+from bot.weekly.summary import AuthorWeek, GateWeek, UncountedReviews, WeeklySummary, WeekQuery, WeekTotal
+from bot.weekly.text import fold_whole_week, link_whole_week, week_in_marker
 from tests.history.record_builders import GATES
 from tests.live_markdown import live_references
 
 HERE = Repository(1, "acme", "knowledge", 9)
+RABBIT = Validator("app:5", "coderabbitai[bot]", bot=True)
 PAGE = WeeklyContext(GATES, GitHubLinks())
 JUDGED = (20, 24, 19, 26, 25, 22, 27, 30, 26, 24, 28, 31)
 REJECTED = (12, 14, 11, 13, 12, 9, 11, 12, 10, 8, 10, 9)
@@ -56,7 +59,7 @@ MODEL = WeeklySummary(
         AuthorWeek("clay-agent[bot]", 1, Tally(8, 3, 3), Trend.STABLE, (("broken_wiki_links", 2),)),
         AuthorWeek(None, 11, Tally(14, 3, 10), Trend.STABLE),
     ),
-    uncounted={"coderabbitai[bot]": 6, "dora": 2},
+    uncounted=UncountedReviews({RABBIT: 6}, by_people=2, people=1),
 )
 
 
@@ -142,7 +145,7 @@ def test_the_comment_is_the_model_for_its_own_numbers():
 
 **Week 46**: 31 pull requests reviewed, 9 rejected, 71% accepted (7 points more than the week before).
 
-Most broken: Date accuracy (5), Title precision (4), Wiki link validity (3). Worth doing: check dates before review; that alone would have prevented 3 rejections. The whole week is in the description above.
+Most broken: Date accuracy (5), Title precision (4), Wiki link validity (3). Worth doing: check dates before review; that alone would have prevented 3 rejections.
 """)
 
 
@@ -176,29 +179,42 @@ def test_too_little_says_nothing(total, unjudged, minimum, is_told):
     assert (render_weekly_issue(week, PAGE, minimum) is not None) is is_told
 
 
-def test_the_account_that_does_not_count_gets_the_lines_to_add():
-    issue = told(uncounted={"coderabbitai[bot]": 6, "dora": 3})
-    assert (
-        "3. 6 reviews by `coderabbitai[bot]` and 3 by `dora` were not counted: they are not among this "
-        "repository's validators. To count: `validators: {apps: [coderabbitai], users: [dora]}`\n"
-    ) in issue.body
+CRITIC = Validator("user:9", "critic")  # an agent with a user account
+
+
+@pytest.mark.parametrize(
+    ("uncounted", "line"),
+    [
+        (
+            UncountedReviews({RABBIT: 1}, by_people=2, people=2),
+            "1 review by `coderabbitai[bot]` was not counted: it is not among this repository's validators. To count: `validators: {apps: [coderabbitai]}`",
+        ),
+        (
+            UncountedReviews({RABBIT: 6, CRITIC: 2}, by_people=3, people=2),
+            "6 reviews by `coderabbitai[bot]`, 2 by `critic` and 3 by 2 people were not counted: they are not among this repository's validators. To count: `validators: {apps: [coderabbitai], users: [critic]}`",
+        ),
+        (
+            UncountedReviews({}, by_people=3, people=1),
+            "3 reviews by 1 person were not counted: they are not among this repository's validators.",
+        ),
+    ],
+)
+def test_apps_whose_reviews_do_not_count_get_the_lines_to_add_and_people_are_only_counted(uncounted, line):
+    assert f"\n3. {line}\n" in told(uncounted=uncounted).body
 
 
 def test_at_most_three_things_are_worth_doing_and_a_doubled_gate_comes_last():
     assert "was broken in 4" not in told().body
     assert (
         "\n3. **Title precision** was broken in 4 pull requests, after 2 the week before: "
-        in told(uncounted={}).body
+        in told(uncounted=UncountedReviews()).body
     )
 
 
 def test_nothing_worth_doing():
-    issue = told(gates=MODEL.gates[2:], only_blocker={}, uncounted={"dora": 2})
+    issue = told(gates=MODEL.gates[2:], only_blocker={}, uncounted=UncountedReviews(by_people=2, people=1))
     assert "Worth doing" not in issue.body
-    assert issue.comment.endswith(
-        "\n\nMost broken: Wiki link validity (3), Scope qualification (1). "
-        "The whole week is in the description above.\n"
-    )
+    assert issue.comment.endswith("\n\nMost broken: Wiki link validity (3), Scope qualification (1).\n")
 
 
 @pytest.mark.parametrize(
@@ -210,13 +226,31 @@ def test_nothing_worth_doing():
         ),
         ({"only_blocker": {}, "gates": MODEL.gates[:1]}, "6 reviews by `coderabbitai[bot]` were not counted"),
         (
-            {"only_blocker": {}, "uncounted": {}, "gates": (GateWeek("scope_error", 6, 3, 0, 0),)},
+            {
+                "only_blocker": {},
+                "uncounted": UncountedReviews(),
+                "gates": (GateWeek("scope_error", 6, 3, 0, 0),),
+            },
             "Scope qualification went from 3 to 6",
         ),
     ],
 )
 def test_the_comment_names_the_first_thing_to_do(changes, short):
-    assert f" Worth doing: {short}. The whole week" in told(**changes).comment
+    assert told(**changes).comment.endswith(f" Worth doing: {short}.\n")
+
+
+def test_the_comment_leads_to_the_description_and_holds_its_own_week_once_that_moved_on():
+    issue = told()
+    linked = link_whole_week(issue.comment, "https://github.com/acme/knowledge/issues/3")
+    folded = fold_whole_week(linked, issue.body)
+    assert (
+        linked == issue.comment.rstrip() + " [The whole week](https://github.com/acme/knowledge/issues/3).\n"
+    )
+    whole_week = issue.body.split("\n", 1)[1].strip()
+    assert folded == (
+        f"{issue.comment.rstrip()}\n\n<details><summary>The whole week</summary>\n\n{whole_week}\n\n</details>\n"
+    )
+    assert (fold_whole_week(folded, issue.body), week_in_marker(folded)) == (folded, "2026-W46")
 
 
 @pytest.mark.parametrize(
@@ -263,10 +297,16 @@ def test_the_result_in_words(changes, said):
 
 
 def test_a_week_without_a_broken_gate():
-    issue = told(gates=(), only_blocker={}, uncounted={}, not_broken=GATES.tags, followed=FollowedShares())
+    issue = told(
+        gates=(),
+        only_blocker={},
+        uncounted=UncountedReviews(),
+        not_broken=GATES.tags,
+        followed=FollowedShares(),
+    )
     assert "### Gates\n\nNo gate was broken. Not broken for 8 weeks: `frontmatter_schema`, " in issue.body
     assert " and 7 more.\n" in issue.body
-    assert "No gate was broken. The whole week" in issue.comment
+    assert issue.comment.endswith("\n\nNo gate was broken.\n")
 
 
 def test_findings_without_a_tag_are_a_share_with_the_likeliest_gates():

@@ -13,11 +13,13 @@ from bot.history.model import Ratio, Week, parse_week, week_containing
 from bot.history.outcomes import TagFix, find_fixes
 from bot.history.patterns import Tally, Trend
 from bot.history.rates import FollowedShares
+from bot.pull_request.model import Validator
 from bot.values import Repository
 from bot.weekly.schedule import WeeklySchedule
 from bot.weekly.summary import (
     AuthorWeek,
     GateWeek,
+    UncountedReviews,
     WeekQuery,
     WeekTotal,
     summarize_week,
@@ -141,11 +143,13 @@ def test_gates_that_nobody_broke_for_eight_weeks():
 
 
 def test_reviews_that_did_not_count():
+    rabbit = Validator("app:5", "rabbit[bot]", bot=True)
     stories = [make_record(n, make_rejection(3, "date_errors", by="dora", counted=False)) for n in range(3)]
+    stories.append(make_record(8, replace(make_rejection(3, "x_y", counted=False), validator=rabbit)))
     stories.append(
         make_record(9, make_approval(3, by="eve", counted=False), make_rejection(9, by="fay", counted=False))
     )
-    assert of(*stories).uncounted == {"dora": 3}
+    assert of(*stories).uncounted == UncountedReviews({rabbit: 1}, by_people=3, people=1)
 
 
 def test_agents_are_named_and_people_counted():

@@ -116,7 +116,7 @@ class OidcVerifier:
     async def verify(self, token: str) -> WorkflowClaims:
         """Return what the token says; raises `ApiError`. Nothing in it counts before the signature does."""
         if self.audience is None:
-            raise _refuse("this server takes no OIDC tokens: its PUBLIC_URL is not set")
+            raise _refuse("this server does not accept OIDC tokens, because PUBLIC_URL is not set")
         try:
             header = jwt.get_unverified_header(token)
         except jwt.PyJWTError:
@@ -151,7 +151,7 @@ class OidcVerifier:
 def _parse_claims(claims: Mapping[str, Any]) -> WorkflowClaims:
     numbers = [get_text(claims, name) for name in ("repository_id", "run_id")]
     if not all(number.isascii() and number.isdigit() and len(number) < 19 for number in numbers):
-        raise _refuse("repository_id and run_id are no numbers")
+        raise _refuse("repository_id and run_id must be numbers")
     files = (get_text(claims, name) for name in ("workflow_ref", "job_workflow_ref"))
     return WorkflowClaims(
         repository_id=int(numbers[0]),

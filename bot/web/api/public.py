@@ -328,7 +328,7 @@ def describe_api() -> OpenApiJson:
             ),
             f"{_REPO}/pulls/{{number}}/validations": _validations(),
             f"{_REPO}/validations/{{id}}": _guarded(
-                "What became of a validation", schema_ref("validation"), _path("id")
+                "The status of a validation", schema_ref("validation"), _path("id")
             ),
             f"{_REPO}/gates": _guarded("The gates in force", {"type": "array", "items": schema_ref("gate")}),
             "/api/v1/app": _open("The App's own login", schema_ref("app"), {503: "GitHub is unavailable"}),
@@ -378,7 +378,7 @@ def _validations() -> OpenApiJson:
         "404": "Not found, or not visible to this token",
         "408": "The body took too long to arrive",
         "413": "The body is larger than 10 MiB",
-        "422": "A body in none of the forms, and everything that is wrong with it",
+        "422": "A body in none of the formats, with every problem",
         "429": "Too many requests, or too much data at once, with this token",
         "503": "GitHub or the store is unavailable",
     }
@@ -398,12 +398,12 @@ def _validations() -> OpenApiJson:
     }
     return {
         "post": {
-            "summary": "Hand in a document, SARIF 2.1.0, rdjson, rdjsonl, JUnit XML or the short form",
+            "summary": "Submit a document, SARIF 2.1.0, rdjson, rdjsonl, JUnit XML or the short form",
             "security": _TOKEN,
             "parameters": [_path("owner"), _path("repo"), _NUMBER, *texts],
             "requestBody": {
                 "required": True,
-                "description": "Told apart by its content; rdjsonl and JUnit XML are no JSON.",
+                "description": "The format is detected from the content; rdjsonl and JUnit XML are not JSON.",
                 "content": {"application/json": {"schema": {"anyOf": forms}}},
             },
             "responses": {

@@ -69,7 +69,7 @@ class PullRequestEndpoints:
         pull, _ = await self._load(request, access)
         text = self.report(pull, await self.rule_book.rules(access.repository))
         if text is None:
-            raise api_not_found("There is no selection report: fewer than two iterations were judged.")
+            raise api_not_found("There is no selection report: fewer than two iterations were reviewed.")
         return cached_response(request, text, content_type="text/markdown")
 
     async def _load(self, request: web.Request, access: TokenAccess) -> tuple[PullRequest, str]:

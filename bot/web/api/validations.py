@@ -126,7 +126,7 @@ class ValidationEndpoints:
         )
 
     async def status(self, request: web.Request, access: TokenAccess) -> web.Response:
-        """What became of a validation, for as long as its delivery is kept."""
+        """The status of a validation, for as long as its delivery is kept."""
         identity = request.match_info["id"]
         stored = None
         if _ID.fullmatch(identity):

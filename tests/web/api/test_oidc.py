@@ -66,8 +66,8 @@ async def test_a_token_of_the_issuer_for_this_server_is_believed(issuer, verifie
         ({"exp": None}, 'Token is missing the "exp" claim.'),
         ({"nbf": int(time.time()) + 3600}, "The token is not yet valid (nbf)."),
         ({"run_id": None}, 'Token is missing the "run_id" claim.'),
-        ({"run_id": "../../user"}, "repository_id and run_id are no numbers."),
-        ({"repository_id": "-7"}, "repository_id and run_id are no numbers."),
+        ({"run_id": "../../user"}, "repository_id and run_id must be numbers."),
+        ({"repository_id": "-7"}, "repository_id and run_id must be numbers."),
     ],
 )
 async def test_a_token_with_a_wrong_claim_is_refused_with_the_reason(issuer, verifier, changes, reason):

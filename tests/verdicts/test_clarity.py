@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from bot import cli
-from bot.feedback.clarity import Clarity, MissingPart, clarity
+from bot.pull_request.model import Item, Stance, Validator, Verdict
+from bot.values import Location
+from bot.verdicts.clarity import Clarity, MissingPart, clarity, item_clarity, names_nothing
+from tests.builders import START
 
 CLEAR = [
     "This loop reads past the end of `rows` when the file is empty; stop at `len(rows) - 1` instead.",
@@ -103,4 +107,37 @@ def test_the_command_answers_each_line_with_the_five_fields(monkeypatch, capsys)
 def test_a_line_that_cannot_be_read_is_named_and_the_others_are_answered(monkeypatch, capsys):
     code, answers, err = run(monkeypatch, capsys, 'x\n{"id": 2, "text": "Why?"}\n')
     assert (code, [answer["id"] for answer in answers]) == (1, [2])
-    assert err == 'whetstone lint-comment: line 1: this is not JSON; give {"id": …, "text": "…"}\n'
+    assert err == 'whetstone lint-comment: line 1: not valid JSON; expected {"id": …, "text": "…"}\n'
+
+
+@pytest.mark.parametrize(
+    ("item", "missing"),
+    [
+        (Item(None, "Wrong."), ("where", "what to do")),
+        (Item(None, "Wrong.", Location("a.md", 3)), ("what to do",)),
+        (Item(None, "Wrong.", part=("function", "parse()")), ("what to do",)),
+        (Item("scope_error", "Wrong."), ("where",)),
+        (Item("scope_error"), ("where",)),
+        (Item("scope_error", "Wrong.", Location("a.md", 3)), ()),
+        (Item(None, "Wrong.", suggestion="in 2025"), ()),
+        (Item(None, "Wrong.", Location("a.md", 3), action="Name it"), ()),
+    ],
+)
+def test_location_tag_and_suggestion_say_what_the_words_of_an_item_leave_out(item, missing):
+    result = item_clarity(item)
+    assert (result.missing, result.clear, result.score >= 0.5) == (missing, not missing, not missing)
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({}, True),
+        ({"items": (Item("scope_error"),)}, False),
+        ({"more": 3}, False),
+        ({"repeats": True}, False),
+        ({"stance": Stance.APPROVES}, False),
+    ],
+)
+def test_a_rejection_without_any_item_names_nothing(facts, expected):
+    verdict = Verdict("review:1", Validator("user:1", "alice"), Stance.REJECTS, START, "a" * 40)
+    assert names_nothing(replace(verdict, **facts)) is expected

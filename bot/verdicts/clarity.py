@@ -6,13 +6,16 @@ A logistic regression over a few counts, learned from review comments that peopl
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from math import exp, log
 
 from bot import regex
 from bot.markdown.blocks import SpanKind
 from bot.markdown.spans import cover_pieces
+from bot.pull_request.model import Item, Stance, Verdict
 
 
 class MissingPart(StrEnum):
@@ -49,7 +52,35 @@ def clarity(text: str) -> Clarity:
     if score >= _CLEAR_FROM:
         return Clarity(clear=True, score=score)
     missing = _find_missing(text) or (MissingPart.PROBLEM,)
-    return Clarity(clear=False, score=score, missing=missing, hint=_write_hint(missing))
+    return Clarity(clear=False, score=score, missing=missing, hint=write_hint(missing))
+
+
+def item_clarity(item: Item) -> Clarity:
+    """Judge a reported item: its location, tag and suggestion say what its words may leave out."""
+    result = _words_clarity("\n".join(filter(None, (item.words, item.action, item.rationale))))
+    missing = tuple(part for part in result.missing if part not in _parts_beside_words(item))
+    if missing and not item.suggestion:
+        return Clarity(clear=False, score=result.score, missing=missing, hint=write_hint(missing))
+    return Clarity(clear=True, score=max(result.score, _CLEAR_FROM))
+
+
+def names_nothing(verdict: Verdict) -> bool:
+    """Whether the verdict rejects without any item, and without repeating earlier ones: it is unclear."""
+    is_empty = not (verdict.items or verdict.more or verdict.repeats)
+    return is_empty and verdict.stance is Stance.REJECTS
+
+
+def _parts_beside_words(item: Item) -> frozenset[MissingPart]:
+    parts = (
+        (item.place or item.part, MissingPart.LOCATION),
+        # The gate says both; the comment shows its description and its fix.
+        (item.tag, MissingPart.PROBLEM),
+        (item.tag or item.action, MissingPart.CHANGE),
+    )
+    return frozenset(part for is_there, part in parts if is_there)
+
+
+_words_clarity = lru_cache(1024)(clarity)  # the same texts are judged at every turn
 
 
 _CLEAR_FROM = 0.5
@@ -149,8 +180,9 @@ _HINTS = {
 }
 
 
-def _write_hint(missing: tuple[MissingPart, ...]) -> str:
-    """Return one sentence that says what to add."""
-    *first, last = (_HINTS[part] for part in missing)
+def write_hint(missing: Iterable[MissingPart]) -> str:
+    """Return one sentence that says what to add, each part once."""
+    parts = frozenset(missing)
+    *first, last = (hint for part, hint in _HINTS.items() if part in parts)
     sentence = f"{', '.join(first)} and {last}" if first else last
     return f"{sentence[0].upper()}{sentence[1:]}."
