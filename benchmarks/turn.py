@@ -39,23 +39,25 @@ async def _measure(database_url: str) -> None:
     def trace(connection: object, _record: object) -> None:
         connection.set_trace_callback(statements.append)
 
-    async with FakeGitHub(APP) as github:
-        async with run_instance(load_settings(settings_of(github, database_url))) as instance:
-            host, port = instance.address
-            github.webhook_url = f"http://{host}:{port}/webhook"
-            repository = github.repository("acme/knowledge", collaborators={"alice": "write"})
-            pulls = [github.open_pull_request(repository, "rio-agent[bot]") for _ in range(6)]
+    async with (
+        FakeGitHub(APP) as github,
+        run_instance(load_settings(settings_of(github, database_url))) as instance,
+    ):
+        host, port = instance.address
+        github.webhook_url = f"http://{host}:{port}/webhook"
+        repository = github.repository("acme/knowledge", collaborators={"alice": "write"})
+        pulls = [github.open_pull_request(repository, "rio-agent[bot]") for _ in range(6)]
+        await _settle(github, instance)
+        for pull in pulls[:-1]:
+            github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE_ERROR)
             await _settle(github, instance)
-            for pull in pulls[:-1]:
-                github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE_ERROR)
-                await _settle(github, instance)
-            statements.clear()
-            before = len(github.requests)
-            with _counting(calls):
-                github.submit_review(pulls[-1], "alice", "CHANGES_REQUESTED", DATE_ERROR)
-                await _settle(github, instance)
-            requests = Counter(request.method for request in github.requests[before:])
-            _print(statements, calls, requests)
+        statements.clear()
+        before = len(github.requests)
+        with _counting(calls):
+            github.submit_review(pulls[-1], "alice", "CHANGES_REQUESTED", DATE_ERROR)
+            await _settle(github, instance)
+        requests = Counter(request.method for request in github.requests[before:])
+        _print(statements, calls, requests)
 
 
 async def _settle(github: FakeGitHub, instance: RunningInstance) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from bot import regex
 from bot.feedback.document import GENERIC_FIX
 from bot.feedback.model import FailedGate, Feedback, GateItem
-from bot.gates.config import GroundingRules
+from bot.gates.config import GroundingRules, GroundingTool
 from bot.grounding.items import claim_with_source, unconfirmed_message
 from bot.markdown.escape import CODE_LIMIT, code_span, escape_mentions
 from bot.markdown.format import join_words
@@ -76,12 +76,14 @@ def is_unconfirmed(finding: GateItem) -> bool:
 
 
 def _is_location_unconfirmed(finding: GateItem) -> bool:
-    """Whether the doubt is about the location itself, not about something else that is said of it."""
+    """Whether the doubt is about the location itself, not about what its file is said to contain."""
     grounding, place = finding.grounding, finding.item.place
     if grounding is None or place is None or not grounding.doubted:
         return False
-    names = {str(place)[:200], place.path[:200]}
-    return any(claim.claim in names for claim in (grounding.decisive, *grounding.also))
+    return any(
+        claim.path == place.path and (claim.is_place or claim.tool in {"", GroundingTool.TREE})
+        for claim in (grounding.decisive, *grounding.also)
+    )
 
 
 def safe_link(label: str, url: str, thread: str) -> str:

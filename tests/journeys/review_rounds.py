@@ -18,8 +18,10 @@ def push(harness, pull, text, path=PAGE) -> str:
     return harness.github.push(pull, {path: text}).sha
 
 
-def quality_section(body: str) -> str:
-    return next((part for part in body.split("<details>") if part.startswith("<summary>Progress")), "")
+def progress_section(body: str) -> str:
+    """The fold with the iterations; once nothing rejects any more, its summary is about the quality."""
+    titles = ("<summary>Progress", "<summary>Quality")
+    return next((part for part in body.split("<details>") if part.startswith(titles)), "")
 
 
 def sticky_comment(harness, pull) -> str:
@@ -27,6 +29,8 @@ def sticky_comment(harness, pull) -> str:
     return next(body for body in harness.comments(pull) if body.startswith("<!-- REJECTION: "))
 
 
-def quality_summary(harness, pull) -> str:
+def progress_summary(harness, pull) -> str:
     """The result that the comment's fold tells in its one line."""
-    return quality_section(sticky_comment(harness, pull)).partition("</summary>")[0].removeprefix("<summary>")
+    return (
+        progress_section(sticky_comment(harness, pull)).partition("</summary>")[0].removeprefix("<summary>")
+    )

@@ -328,7 +328,7 @@ async def test_a_pause_that_the_worker_wrote_down_holds_for_the_api(ask, journey
     )
     asked = len(journey.github.asked("GET", "*/contents/*"))
     status, said = await ask(f"{KNOWLEDGE}/gates", "alice")
-    assert (status, said["detail"].startswith("GitHub's rate limit is reached. ")) == (503, True)
+    assert (status, said["detail"].startswith("GitHub's rate limit is reached.")) == (503, True)
     assert len(journey.github.asked("GET", "*/contents/*")) == asked
 
 

@@ -111,19 +111,31 @@ async def test_a_secrets_file_is_neither_read_nor_quoted(journey, pull):
 
 
 async def test_a_bad_path_is_never_confirmed(journey, pull):
-    paths = (
-        "../../etc/passwd.txt",
-        "/etc/hosts.conf",
-        "src/аuth.py",
-        "lib/x.py",
-        "link.md:1",
-        "src/auth.py:900",
-    )
+    paths = {
+        "scope_error": "../../etc/passwd.txt",
+        "date_errors": "/etc/hosts.conf",
+        "near_duplicate": "src/аuth.py",
+        "title_overclaims": "lib/x.py",
+        "body_too_thin": "link.md:1",
+        "factual_discrepancy": "src/auth.py:900",
+    }
     body = await rejected(
-        journey, pull, "\n".join(f"[scope_error] It is wrong in `{path}`." for path in paths)
+        journey, pull, "\n\n".join(f"[{tag}] It is wrong in `{path}`." for tag, path in paths.items())
     )
-    outcomes = [item["grounding"]["outcome"] for item in items(body)]
-    assert (len(outcomes), "verified" in outcomes) == (len(paths), False)
+    outcomes = {item["tag"]: item["grounding"]["outcome"] for item in items(body)}
+    assert (set(outcomes), "verified" in outcomes.values()) == (set(paths), False)
+    where = [line for line in body.splitlines() if line.startswith("  - Where: ")]
+    assert [line for line in where if "/blob/" in line or "(Source: " in line] == []
+
+
+async def test_a_tag_on_every_line_is_a_finding_at_each_location(journey, pull):
+    lines = ("[scope_error] src/b.py:3 is too broad.", "[scope_error] src/c.py:4 is too broad.")
+    body = await rejected(journey, pull, "\n".join(lines))
+    assert [(item["location"]["path"], item["location"]["line"]) for item in items(body)] == [
+        ("src/b.py", 3),
+        ("src/c.py", 4),
+    ]
+    assert "**Rejected** — 1 blocking issue\n" in body
 
 
 async def test_a_tree_that_is_cut_short_falls_back_on_the_file_itself(journey, knowledge, pull):
@@ -211,13 +223,11 @@ async def test_what_a_document_claims_is_looked_up_too(journey, pull):
     assert "  - Not verified: the value is `30` (Source: `config/app.yml` @ " in body
 
 
-CRASH = "[scope_error] It crashes with an exception in src/auth.py, see the log."
-
-
 async def test_the_framework_of_a_crash_is_read_from_the_manifest_once(journey, knowledge):  # row 222
+    crash = "[scope_error] It crashes with an exception in src/auth.py when it starts."
     changed = {"src/auth.py": f"{CODE}\n# end\n", "requirements.txt": "django==5.0.2\n"}
     pull = journey.github.open_pull_request(knowledge, "rio-agent[bot]", PullRequestOptions(files=changed))
-    body = await rejected(journey, pull, CRASH)
+    body = await rejected(journey, pull, crash)
     brief = parse_document(body)["brief"]
     assert [line["text"] for line in brief["lines"]] == [
         "Keep it working with `Django ==5.0.2`",
@@ -225,6 +235,23 @@ async def test_the_framework_of_a_crash_is_read_from_the_manifest_once(journey, 
     ]
     journey.advance_clock()
     before = len(journey.github.requests)
-    again = await rejected(journey, pull, f"{CRASH}\n\nAgain.")
+    again = await rejected(journey, pull, f"{crash}\n\nAgain.")
     read = [each.path for each in journey.github.requests[before:] if "/contents/" in each.path]
     assert ("Django ==5.0.2" in again, [path for path in read if "requirements" in path]) == (True, [])
+
+
+CRASH = """[scope_error] It crashes with an exception:
+```
+Traceback (most recent call last):
+  File "src/auth.py", line 6, in parse_token
+AttributeError: 'NoneType' object has no attribute 'split'
+```"""
+
+
+async def test_the_error_of_a_crash_is_what_to_reproduce_and_no_manifest_is_read(journey, pull):
+    body = await rejected(journey, pull, CRASH)
+    (step,) = parse_document(body)["brief"]["lines"]
+    error = "`AttributeError: 'NoneType' object has no attribute 'split'`"
+    assert step["text"].startswith(f"Reproduce the error first: {error}")
+    assert f"**Next** (author): reproduce {error} first, fix the issue below, and push once." in body
+    assert journey.github.asked("GET", "*/contents/requirements.txt") == []

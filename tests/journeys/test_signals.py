@@ -180,29 +180,53 @@ async def test_the_command_of_whoever_may_not_rejects_nothing(journey, pull, who
 
 
 async def test_plain_words_are_a_finding_that_looks_like_a_gate(journey, pull):
-    words = "Please fix this.\n\nThe input is not validated before it is stored."
-    journey.github.submit_review(pull, "alice", REJECT, words)
+    journey.github.submit_review(pull, "alice", REJECT, "The code does not compile.")
     await journey.wait_until_idle()
-    (body,) = journey.comments(pull)
-    (marker,) = journey.markers(pull)
-    assert (marker["issues"], marker["open"]) == ([], {"blocking": 1, "warnings": 0})
-    assert "(looks like `input_validation_missing`)" in body
+    (body,), (marker,) = journey.comments(pull), journey.markers(pull)
+    assert "**Rejected** — 1 blocking issue" in body
+    assert "**[BLOCK] Review comment**: `The code does not compile.`" in body
+    assert "`f1` (looks like `build_failing`)" in body
+    assert (marker["issues"], marker["blocking"]) == ([], [])
+    assert marker["open"] == {"blocking": 1, "warnings": 0}
     (item,) = parse_document(body)["feedback_items"]
-    assert (item.get("tag"), item["words"]) == (None, "The input is not validated before it is stored.")
+    assert ("tag" in item, item["blocking"], item["words"]) == (False, True, "The code does not compile.")
+
+
+async def test_a_pack_infers_from_plain_words_only_where_the_config_extends_it(harness, knowledge, pull):
+    words = "There is a broken wiki link."
+    async with harness.run_bot():
+        harness.github.submit_review(pull, "alice", REJECT, words)
+        await harness.wait_until_idle()
+        assert "looks like" not in harness.comments(pull)[-1]
+        extended = {CONFIG_FILE: "version: 1\nextends: [knowledge-base]\n"}
+        harness.github.commit_to_default_branch(knowledge, extended)
+        await harness.wait_until_idle()
+        harness.advance_clock()
+        harness.github.push(pull, {PAGE: "# Second\n"})
+        harness.advance_clock()
+        harness.github.submit_review(pull, "alice", REJECT, words)
+        await harness.wait_until_idle()
+        assert "(looks like `broken_wiki_links`)" in harness.comments(pull)[-1]
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        "The unvalidated input was fixed.",
-        "Is this unvalidated input? If the input is not validated, tell me.",
-    ],
+    "words", ["The failed build was fixed.", "Is this a compile error? If the build fails, tell me."]
 )
-async def test_words_that_state_no_fault_look_like_no_gate(journey, pull, words):
+async def test_words_that_state_no_fault_are_a_finding_that_looks_like_no_gate(journey, pull, words):
     journey.github.submit_review(pull, "alice", REJECT, words)
     await journey.wait_until_idle()
     (body,) = journey.comments(pull)
-    assert (journey.markers(pull)[0]["issues"], "looks like" in body) == ([], False)
+    assert f"**[BLOCK] Review comment**: `{words}`" in body
+    assert "looks like" not in body
+
+
+@pytest.mark.parametrize("words", ["Thanks for this!", "See inline.", "A few things:", "Please fix."])
+async def test_words_that_only_introduce_or_thank_are_no_finding(journey, pull, words):
+    journey.github.submit_review(pull, "alice", REJECT, words)
+    await journey.wait_until_idle()
+    (body,), (marker,) = journey.comments(pull), journey.markers(pull)
+    assert "**Rejected** — no blocking issue" in body
+    assert (marker["open"], parse_document(body)) == ({"blocking": 0, "warnings": 0}, None)
 
 
 @pytest.mark.parametrize("first", ["label", "command"])
