@@ -25,7 +25,7 @@ from bot.commands.invocation import parse_commands
 from bot.detection.detector import detect
 from bot.detection.load import shipped_detection_rules
 from bot.feedback import brief, brief_inputs, lint, marker
-from bot.findings import line_tracking
+from bot.findings import entries, line_tracking
 from bot.gates import model as gates_model
 from bot.gates.model import is_tag, nearest_word
 from bot.gates.packs import load_packs, rules_directory
@@ -599,7 +599,7 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         ],
         "locations in words": locations.find_mentions,
         "repeats": phrases.repeats_earlier,
-        "same remark": lambda text: remarks.same_remark(
+        "same remark": lambda text: entries.is_same_remark(
             Item(None, text, Location("a.md", 7)), Item(None, text[::-1], Location("a.md", 7))
         ),
         "failure in the output": failures.read_failure,

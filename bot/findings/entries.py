@@ -40,12 +40,25 @@ def group_entries(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
     return entries
 
 
+MIN_SHARED_WORDS = 4
+"""Telling words that two remarks must share; fewer happen by chance."""
+_MIN_SHARE = 0.6
+_SHORT = 3
+
+
 def is_same_remark(one: Item, other: Item) -> bool:
-    """Whether two reviewers say mostly the same about overlapping lines."""
+    """Whether two reviewers say mostly the same about overlapping lines; precision comes first."""
     if one.place is None or other.place is None or not _overlap(one.place, other.place):
         return False
-    words, others = set(normalize_words(one).split()), set(normalize_words(other).split())
-    return 2 * len(words & others) > len(words | others)
+    words, others = _telling_words(one), _telling_words(other)
+    shared, smaller = len(words & others), min(len(words), len(others))
+    return shared >= max(MIN_SHARED_WORDS, _MIN_SHARE * smaller) and 2 * smaller >= max(
+        len(words), len(others)
+    )
+
+
+def _telling_words(item: Item) -> set[str]:
+    return {word.rstrip("s") for word in normalize_words(item).split() if len(word) > _SHORT}
 
 
 def _overlap(one: Location, other: Location) -> bool:

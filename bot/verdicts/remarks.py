@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from bot import regex
+from bot.findings.model import is_blocking
 from bot.gates.model import Gates
 from bot.markdown.blocks import with_plain_breaks
 from bot.markdown.prose import BlockKind, ProseBlock, sentence_spans
@@ -17,7 +18,6 @@ from bot.values import Location
 from bot.verdicts.locations import find_mentions, find_place
 from bot.verdicts.phrases import (
     CLOSERS,
-    TOKEN,
     introduces,
     is_hedged,
     shipped_phrases,
@@ -428,55 +428,10 @@ def settle_blocking(
     """
     settled = [replace(item, blocks=False) if is_app and _is_unlabelled(item) else item for item in items]
     states_tag = any(item.tag is not None and item.inferred is None for item in settled)
-    if is_rejection and not states_tag and not any(blocks_by_itself(item, gates) for item in settled):
+    if is_rejection and not states_tag and not any(is_blocking(item, gates) for item in settled):
         settled = [replace(item, blocks=True) for item in settled]
     return tuple(settled)
 
 
 def _is_unlabelled(item: Item) -> bool:
     return item.label is None and item.severity is None and (item.tag is None or item.inferred is not None)
-
-
-def blocks_by_itself(item: Item, gates: Gates) -> bool:
-    """Whether the item blocks: by its document's severity, its words, or the gate of its stated tag."""
-    if item.severity is not None and item.blocks is None:
-        return item.severity in BLOCKING_SEVERITIES
-    if item.blocks is not None:
-        return item.blocks
-    gate = gates.get(item.tag) if item.tag and item.inferred is None else None
-    if item.tag and item.inferred is None:
-        return gate is not None and gate.is_blocking
-    return True
-
-
-_FEWEST_SHARED = 4
-_SHARED = 0.6
-
-
-def same_remark(a: Item, b: Item) -> bool:
-    """Whether two reviewers report the same: overlapping lines, and one tag or mostly the same words."""
-    if not _overlap(a.place, b.place):
-        return False
-    tags = [item.tag for item in (a, b) if item.tag and item.inferred is None]
-    if len(tags) == 2:
-        return tags[0] == tags[1]
-    first, second = _content_words(a), _content_words(b)
-    shared = len(first & second)
-    smaller = min(len(first), len(second))
-    return (
-        shared >= _FEWEST_SHARED
-        and shared >= _SHARED * smaller
-        and 2 * smaller >= max(len(first), len(second))
-    )
-
-
-def _overlap(a: Location | None, b: Location | None) -> bool:
-    if a is None or b is None or a.path != b.path or a.line is None or b.line is None:
-        return False
-    return a.line <= (b.end_line or b.line) and b.line <= (a.end_line or a.line)
-
-
-def _content_words(item: Item) -> frozenset[str]:
-    fillers = shipped_phrases().fillers
-    tokens = (token.strip("`'") for token in TOKEN.findall(item.words.lower()))
-    return frozenset(token.rstrip("s") for token in tokens if token not in fillers and len(token) > 2)

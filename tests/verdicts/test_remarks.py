@@ -15,7 +15,7 @@ from bot.verdicts.phrases import (
     split_words,
     states_something,
 )
-from bot.verdicts.remarks import read_inline_comment, read_review_body, same_remark, settle_blocking
+from bot.verdicts.remarks import read_inline_comment, read_review_body, settle_blocking
 from bot.verdicts.reviewers import (
     AppRemark,
     find_format,
@@ -183,29 +183,3 @@ def test_an_apps_unlabelled_remarks_warn_and_its_severe_ones_block():
     severe = Item(None, "leaks", severity="major", blocks=True)
     settled = settle_blocking((BLOCKS, severe), KNOWLEDGE_BASE, is_rejection=False, is_app=True)
     assert [item.blocks for item in settled] == [False, True]
-
-
-def remark(words, place=HERE, tag=None):
-    return Item(tag, words, place)
-
-
-LEAK = "The file handle is never closed when the parser raises an error"
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "same"),
-    [
-        (remark(LEAK), remark("File handle never closed if parser raises error"), True),
-        (remark(LEAK), remark(LEAK, Location("src/app.py", 8)), True),
-        (remark(LEAK), remark(LEAK, Location("src/app.py", 10)), False),
-        (remark(LEAK), remark(LEAK, Location("src/b.py", 4)), False),
-        (remark(LEAK), remark(LEAK, Location("src/app.py")), False),
-        (remark(LEAK), remark("The name of the parser is too long"), False),
-        (remark("leaks"), remark("leaks"), False),
-        (remark("a", tag="date_errors"), remark("b", tag="date_errors"), True),
-        (remark(LEAK, tag="date_errors"), remark(LEAK, tag="scope_error"), False),
-    ],
-)
-def test_two_reviewers_say_the_same_only_at_the_same_lines_with_one_tag_or_the_same_words(a, b, same):
-    assert same_remark(a, b) is same
-    assert same_remark(b, a) is same
