@@ -168,7 +168,6 @@ class ExplainRequest(CommandRequest):
             context.rules.gates,
             context.pull_request.repository,
             context.site.web,
-            may_appeal=not context.invocation.account.bot,
         )
         return context.reply(explanation)
 
@@ -308,6 +307,12 @@ class AppealRequest(CommandRequest):
         if not find_open(context.pull_request, self.tag):
             names = open_names(context.pull_request)
             return context.reply(text.not_open_text(self.tag, names, context.rules.gates))
+        account = context.invocation.account
+        if account.bot and any(
+            ruling.act is RulingAction.APPEAL and (ruling.by_id, ruling.tag) == (account.id, self.tag)
+            for ruling in context.pull_request.rulings
+        ):
+            return context.reply(text.appealed_before_text(self.tag))
         ruling = context.ruling(RulingAction.APPEAL, self.tag, self.reason)
         return context.reply(text.appealed_text(ruling), ruling)
 
@@ -419,7 +424,7 @@ _ANYONE = CommandPermission(Permission.READ)
 _ANYONE_AND_BOT = CommandPermission(Permission.READ, or_bot_author=True)
 _TRIAGE = CommandPermission(Permission.TRIAGE)
 _OVERRIDES = CommandPermission(Permission.WRITE, except_author=True)
-_APPEALS = CommandPermission(Permission.WRITE, or_author=True)
+_APPEALS = CommandPermission(Permission.WRITE, or_author=True, or_bot_author=True)
 
 SLASH_COMMANDS = (
     SlashCommand(

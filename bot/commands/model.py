@@ -60,7 +60,7 @@ class CommandPermission:
         is_public = self.minimum is Permission.READ
         role = "anyone who can read" if is_public else f"`{self.minimum.value}` or more"
         if self.or_bot_author:
-            return role
+            return f"the author, or {role}" if self.or_author else role
         if self.or_author:
             return f"the author, or {role}, no bot"
         return f"{role}, not the author, no bot" if self.except_author else f"{role}, no bot"

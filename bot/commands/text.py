@@ -17,9 +17,7 @@ _MAX_EXAMPLE = 300  # characters
 _MAX_TAGS = 60  # in the list of all gates
 
 
-def explain_text(
-    tag: str, gates: Gates, repository: Repository, web: GitHubLinks, *, may_appeal: bool = True
-) -> str:
+def explain_text(tag: str, gates: Gates, repository: Repository, web: GitHubLinks) -> str:
     """Explain a gate with its fix and examples; an unknown tag gets the nearest one."""
     gate = gates.get(tag)
     if gate is None:
@@ -30,7 +28,7 @@ def explain_text(
         f"Fix: {escape_mentions(gate.fix)}",
         _examples(gate),
         _guide(gate, repository, web),
-        _footer(tag, may_appeal=may_appeal),
+        _footer(tag),
     )
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -53,10 +51,10 @@ def _guide(gate: Gate, repository: Repository, web: GitHubLinks) -> str:
     return f"More: [{code_span(gate.guide)}]({web.guide_url(repository, gate.guide)})"
 
 
-def _footer(tag: str, *, may_appeal: bool) -> str:
-    wrong = f"Wrong here: {code_span(f'/feedback-appeal {tag} reason: …')} · " if may_appeal else ""
-    often = f"{'how' if may_appeal else 'How'} often: {code_span(f'/feedback-history {tag}')}"
-    return f"<sub>{wrong}{often} · all commands: `/feedback-help`</sub>"
+def _footer(tag: str) -> str:
+    wrong = f"Wrong here: {code_span(f'/feedback-appeal {tag} reason: …')}"
+    often = f"how often: {code_span(f'/feedback-history {tag}')}"
+    return f"<sub>{wrong} · {often} · all commands: `/feedback-help`</sub>"
 
 
 def _unknown_tag_text(tag: str, gates: Gates) -> str:
@@ -158,6 +156,11 @@ def _stored_counts(stored: StoredCounts) -> str:
 def dismissed_text(ruling: Ruling, open_tags: Sequence[str]) -> str:
     """Confirm a dismissal, with the tags that stay open."""
     return f"Dismissed {_tag_at_head(ruling)}. {_open_tags(open_tags)}\n"
+
+
+def appealed_before_text(tag: str) -> str:
+    """Refuse a bot's second appeal against the same finding."""
+    return f"{code_span(tag)} was appealed once already: a maintainer decides. Nothing was changed.\n"
 
 
 def appealed_text(ruling: Ruling) -> str:

@@ -295,6 +295,13 @@ def test_rejecting_for_one_tag_does_not_bring_back_another_that_was_dismissed():
     assert open_names(outcome.pull_request) == ("scope_error", "near_duplicate")
 
 
-def test_a_bot_is_not_told_to_appeal():
-    (to_bot,), (to_person,) = (decided("/feedback-explain date_errors", by).replies for by in (RIO, BOB))
-    assert ["/feedback-appeal" in reply.body for reply in (to_bot, to_person)] == [False, True]
+def test_a_bot_may_appeal_against_a_finding_once():
+    line = "/feedback-appeal date_errors reason: the source says so"
+    first = decided(line, RIO)
+    (ruling,) = first.pull_request.rulings
+    assert (ruling.act, ruling.by) == (RulingAction.APPEAL, RIO.login)
+    again = decided(line, RIO, first.pull_request)
+    assert (again.pull_request.rulings, "was appealed once already" in again.replies[0].body) == (
+        (ruling,),
+        True,
+    )

@@ -262,7 +262,7 @@ def test_who_may_in_words():
             "anyone who can read",
             "`triage` or more, no bot",
             "anyone who can read",
-            "the author, or `write` or more, no bot",
+            "the author, or `write` or more",
             "`write` or more, not the author, no bot",
             "`write` or more, not the author, no bot",
             "`write` or more, not the author, no bot",

@@ -38,7 +38,7 @@ def allowed(giver, **rules):
         (WRITER, ALL),
         (AUTHOR, READ | {"appeal"}),
         (MAINTAINING_AUTHOR, TRIAGE | {"appeal"}),
-        (AGENT, {"history", "explain", "help"}),
+        (AGENT, {"history", "explain", "help", "appeal"}),
         (OTHER_BOT, set()),
         (replace(WRITER, is_bot_itself=True), set()),
         (replace(WRITER, is_text_author=False), set()),

@@ -67,13 +67,6 @@ def test_what_a_gate_says_to_write_can_be_copied():
     assert "\n  but `Deep markets resist it <!-- claim pending: market depth -->.`" in text
 
 
-def test_whoever_may_not_appeal_is_not_told_to():
-    text = explain_text("date_errors", PACK, HERE, GitHubLinks(), may_appeal=False)
-    assert text.endswith(
-        "\n\n<sub>How often: `/feedback-history date_errors` · all commands: `/feedback-help`</sub>\n"
-    )
-
-
 def test_a_gate_links_to_the_repositorys_own_guide():  # row 168
     text = explained("odd_gate", Gates((HOSTILE,)))
     assert (
