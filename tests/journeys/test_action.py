@@ -322,7 +322,7 @@ async def test_an_app_that_may_not_read_runs_says_what_to_grant(journey, act, ru
 
 def test_zizmor_has_nothing_against_the_action():
     zizmor = Path(sys.executable).with_name("zizmor")
-    command = [zizmor, "--offline", "--quiet", "--persona", "pedantic", ROOT / "action.yml"]
+    command = [zizmor, "--offline", "--quiet", "--color=never", "--persona", "pedantic", ROOT / "action.yml"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own linter
     assert (done.returncode, done.stdout) == (0, "No findings to report. Good job!\n"), done.stdout
 
