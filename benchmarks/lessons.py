@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from bot import app
+from bot.demo.stories import STORIES
 from bot.demo.story import STORY_PEOPLE, StoryClock, StoryMonths, story_weeks
 from bot.fakegithub.registration import new_key_pair
 from bot.fakegithub.server import FakeGitHub
@@ -64,8 +65,12 @@ async def _play_demo() -> tuple[HistoryRecord, ...]:
                 settings, clock=clock.now, store_clock=clock.now, weekly=False
             ) as bot:
                 github.webhook_url = "http://{}:{}/webhook".format(*(bot.address or ("", 0)))
-                repository = github.repository("acme/knowledge", collaborators=STORY_PEOPLE)
-                for _ in StoryMonths(github, repository, clock, weeks, weeks[WEEKS - 1]).play():
+                story = STORIES["code"]
+                repository = github.repository(
+                    story.repository, collaborators=STORY_PEOPLE, files=story.files
+                )
+                months = StoryMonths(github, repository, story, clock, weeks, weeks[WEEKS - 1])
+                for _ in months.play():
                     await github.until(lambda: github.deliveries.is_idle)
                     await bot.wait_until_idle()
                 return await bot.store.read(load_records, repository.id, EVER)
