@@ -20,7 +20,7 @@ from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
 from sqlite3 import Connection as DriverConnection
 from sqlite3 import Error as DriverError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import InvalidatePoolError
@@ -37,6 +37,7 @@ from bot.store.database import (
     translate_errors,
 )
 from bot.store.model import StoreUnavailable
+from bot.store.prepared import PreparedStatements
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -246,6 +247,7 @@ class SqliteDatabase:
         _keep_private(path)
         self._path = path
         self._clock = clock or _process_clock
+        self._statements = PreparedStatements()
         # SQLite has room for one writer; that ours queue up here is cheaper than waiting for its lock.
         self._writer = _sqlite_engine(path, 1)
         self._writing = ThreadPoolExecutor(1, "store writer")
@@ -312,7 +314,7 @@ class SqliteDatabase:
     def _begin(self, connection: Connection) -> None:
         # Only the writer's thread comes here. NORMAL leaves the log in the hands of the system, and the next
         # FULL one writes it to the disk with all that came before.
-        driver: DriverConnection = connection.connection.driver_connection  # type: ignore[assignment]  # SQLite's
+        driver = _driver_of(connection)
         if connection.info.get("durable", True) != self._durable:
             driver.execute(f"PRAGMA synchronous={'FULL' if self._durable else 'NORMAL'}").close()
             connection.info["durable"] = self._durable
@@ -345,7 +347,8 @@ class SqliteDatabase:
 
     def _run(self, engine: Engine, work: TransactionWork[WorkResult]) -> WorkResult:
         with translate_errors(), engine.begin() as connection:
-            return work(Transaction(connection, self._clock))
+            run_prepared = partial(self._statements.execute, _driver_of(connection))
+            return work(Transaction(connection, self._clock, run_prepared))
 
 
 class _OneFailed(Exception):
@@ -371,6 +374,10 @@ def _answer_all(batch: list[_Waiting], outcomes: list[_Outcome]) -> None:
 
 async def _in(threads: ThreadPoolExecutor, job: partial[WorkResult]) -> WorkResult:
     return await asyncio.get_running_loop().run_in_executor(threads, job)
+
+
+def _driver_of(connection: Connection) -> DriverConnection:
+    return cast("DriverConnection", connection.connection.driver_connection)
 
 
 def _keep_private(path: Path) -> None:
