@@ -269,7 +269,8 @@ _AFTER_MENTION = regex.Regex(
     r"|\s*[:–—-]*\s*[✅✓]"
     r"|\b(?:was|were|is now|are now|got|has been|have been|been)\s+(?:\w+\s+)?"
     r"(?:fixed|resolved|addressed|removed|handled|gone)\b"
-    r"|\bno longer\b|\b(?:is|are)\s+(?:fixed|gone|resolved|handled|fine|good|covered)\b"
+    r"|\bno longer\b|\bnow (?:gone|fixed|handled|resolved)\b"
+    r"|\b(?:is|are)\s+(?:fixed|gone|resolved|handled|fine|good|covered)\b"
     r"|\b(?:not|never) (?:found|an issue|a problem|present|needed|required|seen|apply)\b"
     r"|\bbefore (?:your|this|the|my) (?:change|pr|pull|patch|commit|branch)\b"
     r"|\b(?:on|in) (?:main|master) (?:too|already|as well)\b"
@@ -278,7 +279,9 @@ _AFTER_MENTION = regex.Regex(
     ignore_case=True,
 )
 _ASKS = regex.Regex(
-    r"^[\s*_-]*(?:please|(?:can|could|would|will) you|can we|could we|shouldn't|should)\b", ignore_case=True
+    r"^[\s*_-]*(?:please|(?:can|could|would|will) you|can we|could we|shouldn't"
+    r"|should (?:this|that|it|these|there))\b",
+    ignore_case=True,
 )
 _REACH = 300
 
