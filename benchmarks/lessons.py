@@ -38,14 +38,15 @@ def main() -> None:
 
 
 async def _measure() -> None:
-    _report(f"the demo's {WEEKS} weeks", await _play_demo())
+    for name in STORIES:
+        _report(f"the demo's {WEEKS} weeks, {name}", await _play_demo(name))
     if url := os.environ.get("DATABASE_URL"):
         async with open_existing_store(url) as store:
             for repository in await store.read(find_active_repositories, EVER):
                 _report(repository.full_name, await store.read(load_records, repository.id, EVER))
 
 
-async def _play_demo() -> tuple[HistoryRecord, ...]:
+async def _play_demo(name: str) -> tuple[HistoryRecord, ...]:
     keys = new_key_pair()
     weeks = story_weeks(datetime.now(UTC), WEEKS)
     clock = StoryClock(datetime.now(UTC) - weeks[0])
@@ -65,7 +66,7 @@ async def _play_demo() -> tuple[HistoryRecord, ...]:
                 settings, clock=clock.now, store_clock=clock.now, weekly=False
             ) as bot:
                 github.webhook_url = "http://{}:{}/webhook".format(*(bot.address or ("", 0)))
-                story = STORIES["code"]
+                story = STORIES[name]
                 repository = github.repository(
                     story.repository, collaborators=STORY_PEOPLE, files=story.files
                 )

@@ -181,11 +181,15 @@ class StoryMonths:
             self.github.submit_review(pull, _STRANGER_LOGIN, "CHANGES_REQUESTED", "Two lines are too long.")
         text = head_text(pull, path)
         remarks = self.story.routine.remarks
-        comments = [
-            InlineDraft(path, f"[{tag}] {remarks[tag][1]}", line=line_number(text, remarks[tag][0]))
-            for tag in tags
-        ]
-        self.github.submit_review(pull, past.reviewer, "CHANGES_REQUESTED", "Not yet.", comments)
+        comments: list[InlineDraft] = []
+        body = "Not yet."
+        for tag in tags:
+            start, remark = remarks[tag]
+            if start is None:
+                body += f"\n\n- [{tag}] {remark}"
+            else:
+                comments.append(InlineDraft(path, f"[{tag}] {remark}", line=line_number(text, start)))
+        self.github.submit_review(pull, past.reviewer, "CHANGES_REQUESTED", body, comments)
 
 
 def _monday(moment: datetime) -> datetime:
