@@ -21,7 +21,7 @@ VAGUE = re.compile(
     r"\b(could be better|needs improvement|consider|might want to|should probably|think about|maybe|perhaps|you might)\b"
 )
 
-# tag: gate, description, fix, lesson, severity, auto_fixable, aspect
+# tag: gate, description, fix, severity, auto_fixable, aspect
 TWELVE = {
     "frontmatter_schema": (  # row 154
         "Schema compliance",
