@@ -44,14 +44,13 @@ def run(arguments: argparse.Namespace) -> int:
     parse_repository_name(repository)
     changed = _changed_paths(arguments.base)
     try:
-        # The repository's, where nothing is known about this author yet.
-        history = _ask(repository, arguments.agent or "@me") or _ask(repository, None)
+        own, everybody = _ask(repository, arguments.agent or "@me"), _ask(repository, None)
     except _Unreachable as error:
         print(f"whetstone preflight: {error}; nothing was checked", file=sys.stderr)
         return UNREACHABLE
-    gates = rank_gates(history, changed)[:MAX_SHOWN] if changed else ()
+    gates = rank_gates(own, everybody, changed)[:MAX_SHOWN] if changed else ()
     # Only for gates that count here: what is certain by one of them may be as it should by another.
-    tags = [gate.tag for gate in history]
+    tags = [gate.tag for gate in everybody]
     fixes = certain_fixes(_texts(root, changed), tags, _pages(), datetime.now(UTC).date())
     if arguments.format == "json":
         print(json.dumps(_as_json(changed, gates, fixes), ensure_ascii=False))

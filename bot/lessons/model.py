@@ -68,6 +68,7 @@ class Lesson:
     folder: str | None = None
     """Where it is broken at least 70% of the time, and other gates clearly less."""
     paths: tuple[str, ...] = ()
+    """The files that the reviews of these pull requests named, the newest first."""
     fix: TagFix | None = None
     """The last commit that fixed it, where its pull request may be named."""
     effect: Effect | None = None
@@ -239,7 +240,8 @@ def _lesson(
     gate: Gate, breaches: Sequence[Breach], reviewed: int, every: Sequence[str], may_name: MayName
 ) -> Lesson:
     named = [breach.record.number for breach in breaches if may_name(breach.record.author)]
-    paths = [path for breach in breaches for path in breach.paths]
+    # The files of a finding say little about what changed: a lock file is missing in a change of code.
+    paths = [finding.path for breach in breaches for finding in breach.record.findings if finding.path]
     folders = [folder for breach in breaches for folder in _folders(breach.paths)]
     return Lesson(
         gate=gate,

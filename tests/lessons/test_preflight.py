@@ -30,7 +30,12 @@ TITLE = GateHistory("title_overclaims", broken=1)
     ],
 )
 def test_gates_broken_in_these_folders_come_first_and_those_of_other_files_not_at_all(changed, tags):
-    assert [gate.tag for gate in rank_gates([TITLE, TESTS, MIGRATION], changed)] == tags
+    assert [gate.tag for gate in rank_gates((), [TITLE, TESTS, MIGRATION], changed)] == tags
+
+
+def test_the_authors_own_gates_come_before_those_of_everybody_else():
+    ranked = rank_gates([TITLE], [TESTS, TITLE, MIGRATION], ["src/api/users.py"])
+    assert [gate.tag for gate in ranked] == ["title_overclaims", "missing_tests"]
 
 
 PAGE = """---
