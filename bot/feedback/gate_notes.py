@@ -201,13 +201,15 @@ def _contradicted_claim(pull_request: PullRequest, head: str) -> str:
     if wrong is None:
         return ""
     note = f": {wrong.note}" if wrong.note else ""
-    return f"The description says {code_span(wrong.claim)}, but that is not so{note}{source_suffix(wrong)}."
+    return (
+        f"The description says {code_span(wrong.claim)}, which is not the case{note}{source_suffix(wrong)}."
+    )
 
 
 def _kept_label(verdict: Verdict) -> str:
     label = code_span(verdict.id.replace("label:", "gate:", 1))
     remover = code_span(verdict.unlabelled_by)
-    return f"{remover} removed the label {label}, but is not a validator here: it still counts."
+    return f"{remover} removed the label {label}, but is not a validator here, so it still counts."
 
 
 def render_reviewer_hint(
