@@ -58,9 +58,11 @@ from bot.turn.fetch import (
     fetch_revisions,
     fetch_signals,
     fetch_stored,
+    fetch_triggers,
     fetch_unrecorded,
     unread_revisions,
 )
+from bot.verdicts.checks import record_triggers, unread_suites
 from bot.verdicts.item_context import add_fixes, file_key, files_at_head, files_for_fixes
 
 logger = logging.getLogger("pipeline.feedback")
@@ -168,6 +170,9 @@ class Assessor:
     async def assess(self, before: PullRequest, facts: Facts) -> tuple[Assessment, Facts]:
         """Work out what is wrong; return it with the facts that were read for it."""
         merged = merge_verdicts(before, facts, self.rules, self.moment.now)
+        if suites := unread_suites(merged):
+            facts = replace(facts, triggers=await fetch_triggers(merged.repository, suites, self.github))
+        merged = record_triggers(merged, facts.triggers)
         if revisions := unread_revisions(merged):
             facts = replace(facts, revisions=await fetch_revisions(merged, revisions, self.github))
         merged = merge_revisions(merged, facts.revisions)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from urllib.parse import unquote
 
 from bot import regex
+from bot.markdown.blocks import with_plain_breaks
 from bot.markdown.scan import code_spans, quotations
+from bot.markdown.spans import find_fences
 from bot.paths import is_inside_repository
 from bot.values import Location
 
@@ -161,6 +164,22 @@ def find_place(text: str, *, repository: str | None = None) -> tuple[Location | 
     exact = next((mention for mention in mentions if mention.location.line or mention.part), None)
     best = exact or next(iter(mentions), None)
     return (best.location, best.part) if best else (None, None)
+
+
+_NO_OUTPUT = frozenset({"suggestion", "json", "yaml", "yml", "diff", "patch"})
+"""Fences that propose or state something; every other one may hold what a program printed."""
+
+
+def find_output_locations(body: str) -> Iterator[tuple[int, Location]]:
+    """Yield the line that the output in each fence points at, such as a traceback, and the fence's offset."""
+    fences = [fence for fence in find_fences(body) if _NO_OUTPUT.isdisjoint(fence.info.lower().split()[:1])]
+    if not fences:
+        return
+    starts = [0, *accumulate(len(line) + 1 for line in with_plain_breaks(body).split("\n"))]
+    for fence in fences:
+        exact = (mention.location for mention in find_mentions(fence.text) if mention.location.line)
+        if location := next(exact, None):
+            yield starts[fence.line - 1], location
 
 
 def find_mentions(text: str, *, repository: str | None = None) -> tuple[LocationMention, ...]:
