@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from itertools import product
 from typing import Any
@@ -88,21 +88,8 @@ class RemarkPhrases:
 def parse_phrases(data: bytes, file: str) -> RemarkPhrases:
     """Return the lists in the text; raise `RuleFileError` with all its problems."""
     values = parse_rule_file(data, file, "rules/phrases")
-    names = (
-        "pointing",
-        "thanks",
-        "praise",
-        "reservations",
-        "footers",
-        "rest",
-        "hedges",
-        "concessions",
-        "harms",
-        "repeats",
-    )
-    return RemarkPhrases(
-        frozenset(values["fillers"].split()), *(PhraseList(map(_phrase, values[name])) for name in names)
-    )
+    lists = [PhraseList(map(_phrase, values[name.name])) for name in fields(RemarkPhrases)[1:]]
+    return RemarkPhrases(frozenset(values["fillers"].split()), *lists)
 
 
 def _phrase(values: dict[str, Any]) -> Phrase:
@@ -179,10 +166,10 @@ def _is_praise(tokens: Sequence[str]) -> bool:
 def _split_at_rest(tokens: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Return the words before and after "otherwise" or the like; none after it where it praises nothing."""
     phrases = shipped_phrases()
-    for start, end in phrases.rest.find(tokens):
-        if phrases.praise.has(tokens[end:]):
-            return tokens[:start], tokens[end:]
-    return tokens, ()
+    rests = [(start, end) for start, end in phrases.rest.find(tokens)]
+    praised = max((start for start, _ in phrases.praise.find(tokens)), default=0) if rests else 0
+    start, end = next(((start, end) for start, end in rests if end <= praised), (len(tokens), len(tokens)))
+    return tokens[:start], tokens[end:]
 
 
 def _has_reservation(tokens: Sequence[str]) -> bool:
