@@ -26,6 +26,7 @@ _SECONDS = 5
 _MAX_ANSWER = 5_000_000
 _MAX_FILES = 200
 _MAX_FILE = 500_000
+_BASES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,19 +48,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
+    root = Path(_git("rev-parse", "--show-toplevel").strip())
     repository = arguments.repository or _origin()
     parse_repository_name(repository)
-    root = Path(_git("rev-parse", "--show-toplevel").strip())
     changed = _changed_paths(arguments.base)
     try:
-        # The repository's, where nothing is known about this author yet.
-        history = _ask(repository, arguments.agent or "@me") or _ask(repository, None)
+        own, everybody = _ask(repository, arguments.agent or "@me"), _ask(repository, None)
     except _Unreachable as error:
         print(f"whetstone preflight: {error}; nothing was checked", file=sys.stderr)
         return UNREACHABLE
-    gates = rank_gates(history, changed)[:MAX_SHOWN] if changed else ()
+    gates = rank_gates(own, everybody, changed)[:MAX_SHOWN] if changed else ()
     # Only for gates that count here: what is certain by one of them may be as it should by another.
-    tags = [gate.tag for gate in history]
+    tags = [gate.tag for gate in everybody]
     fixes = certain_fixes(_texts(root, changed), tags, _pages(), datetime.now(UTC).date())
     if arguments.format == "json":
         print(json.dumps(_as_json(changed, gates, fixes), ensure_ascii=False))
@@ -184,25 +184,29 @@ def _git(*arguments: str) -> str:
 
 
 def _origin() -> str:
-    url = _git("remote", "get-url", "origin").strip().removesuffix(".git").rstrip("/")
+    try:
+        url = _git("remote", "get-url", "origin").strip().rstrip("/").removesuffix(".git")
+    except CommandFailed:
+        raise UsageError("there is no remote `origin`; give OWNER/REPO") from None
     return "/".join(url.replace(":", "/").split("/")[-2:])
 
 
 def _changed_paths(base: str | None) -> list[str]:
     """Return the paths that differ from where the branch parted, committed or not."""
     start = _git("merge-base", "HEAD", base or _default_base()).strip()
-    tracked = _git("diff", "--name-only", "-z", "--diff-filter=d", start)
-    untracked = _git("ls-files", "--others", "--exclude-standard", "-z")
-    return sorted(filter(None, {*tracked.split("\0"), *untracked.split("\0")}))
+    tracked = _git("diff", "--name-only", "--no-relative", "-z", "--diff-filter=d", start)
+    return sorted(filter(None, {*tracked.split("\0"), *_list_files()}))
 
 
 def _default_base() -> str:
-    try:
-        return _git("rev-parse", "--abbrev-ref", "origin/HEAD").strip()
-    except CommandFailed:
-        raise UsageError(
-            "the default branch of origin is not known; set it with --base, such as --base origin/main"
-        ) from None
+    for branch in _BASES:
+        try:
+            return _git("rev-parse", "--verify", branch).strip()
+        except CommandFailed:
+            continue
+    raise UsageError(
+        "the default branch of origin is not known; set it with --base, such as --base origin/develop"
+    )
 
 
 def _texts(root: Path, changed: Sequence[str]) -> dict[str, str]:
@@ -217,5 +221,12 @@ def _texts(root: Path, changed: Sequence[str]) -> dict[str, str]:
 
 def _pages() -> frozenset[str]:
     """Return the names of all Markdown files of the checkout, as links write them."""
-    listed = _git("ls-files", "--cached", "--others", "--exclude-standard", "-z", "--full-name", ":/")
-    return frozenset(PurePosixPath(path).stem.lower() for path in listed.split("\0") if path.endswith(".md"))
+    return frozenset(
+        PurePosixPath(path).stem.lower() for path in _list_files("--cached") if path.endswith(".md")
+    )
+
+
+def _list_files(*which: str) -> list[str]:
+    """Return the untracked files of the whole checkout, and others that are asked for."""
+    listed = _git("ls-files", "--others", "--exclude-standard", *which, "-z", "--full-name", ":/")
+    return listed.split("\0")

@@ -6,6 +6,7 @@ To add a command, write its request class here (its reply's text in `text.py`) a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -186,7 +187,7 @@ class RejectRequest(CommandRequest):
         tags = tuple(dict.fromkeys(word.lower() for word in arguments.words if _names_finding(word)))
         others = [word for word in arguments.words if not _names_finding(word)]
         if not tags:
-            return ArgumentError("a tag is missing")
+            return _missing_tag([word for word in others if _parse_location(word) is None])
         if len(tags) > MAX_REJECTED_TAGS:
             return ArgumentError(f"{len(tags)} tags are too many; use at most {MAX_REJECTED_TAGS}")
         location = _parse_location(others[0]) if others else None
@@ -366,19 +367,23 @@ class ForgetRequest(CommandRequest):
 
 
 def _parse_tag(arguments: CommandArguments) -> str | ArgumentError:
-    if not arguments.words:
-        return ArgumentError("a tag is missing")
+    if not arguments.words or not _names_finding(arguments.words[0]):
+        return _missing_tag(arguments.words)
     word = arguments.words[0]
-    if not _names_finding(word):
-        return ArgumentError(
-            f"{code_span(word, 60)} is no tag, which is two or more words joined by `_`, "
-            "and no finding's id, such as `f4`"
-        )
     if others := [other for other in arguments.words[1:] if _names_finding(other)]:
         return ArgumentError(
             f"{code_span(others[0], 60)} is one tag too many: write one command for each tag"
         )
     return _unexpected(arguments.words[1:]) or word.lower()
+
+
+def _missing_tag(words: Sequence[str]) -> ArgumentError:
+    if not words:
+        return ArgumentError("a tag is missing")
+    return ArgumentError(
+        f"{code_span(words[0], 60)} is neither a tag, which is two or more words joined by `_`, "
+        "nor a finding's id, such as `f4`"
+    )
 
 
 def _names_finding(word: str) -> bool:

@@ -14,11 +14,11 @@ from aiohttp import web
 
 from bot import regex
 from bot.demo.stories import Story
-from bot.demo.story import edit_files, head_text, line_number, routine_file, run_checks
+from bot.demo.story import edit_files, head_text, routine_file, run_checks, state_tags
 from bot.demo.threads import list_threads, render_page, thread_path
 from bot.fakegithub.deliveries import Exchange, WebhookDelivery
 from bot.fakegithub.model import ApiRefusal, Issue, PullRequest, Repository
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.pull_actions import PullRequestOptions
 
 if TYPE_CHECKING:
     from bot.fakegithub.server import FakeGitHub
@@ -123,19 +123,10 @@ class DemoActions:
         return files or {path: f"{head_text(pull, path).rstrip()}\n\n{self.story.note}\n"}
 
     def _reject(self, pull: PullRequest, action: DemoAction) -> None:
-        """Request changes, each tag at the line that it is about."""
-        path, remarks = self._path(pull), self.story.routine.remarks
+        path = self._path(pull)
         text = head_text(pull, path)
-        comments = [
-            InlineDraft(
-                path,
-                f"[{tag}] {action.text or remarks.get(tag, ('', ''))[1]}".strip(),
-                line=line_number(text, remarks.get(tag, ("", ""))[0]),
-            )
-            for tag in action.tags
-            if text
-        ]
-        body = "" if comments else action.text or "Not yet."
+        items, comments = state_tags(self.story.routine, path, text, action.tags, action.text)
+        body = "\n".join(items) or ("" if comments else action.text or "Not yet.")
         self.github.submit_review(pull, action.login, "CHANGES_REQUESTED", body, comments)
 
     def _path(self, pull: PullRequest) -> str:

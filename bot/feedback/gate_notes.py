@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -78,7 +78,6 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
     others = [record for record in recent if record.number != pull_request.number]
     records = (*others, build_history_record(pull_request))
     appeals = open_appeals(pull_request)
-    iterations = {iteration.head: iteration.number for iteration in list_iterations(pull_request)}
     findings = {finding.id: finding for finding in feedback.iteration.ledger.open}
 
     def annotate(gate: FailedGate) -> FailedGate:
@@ -88,7 +87,7 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
         return replace(
             gate,
             appeal=_appeal_text(appeal) if appeal else "",
-            regression=_regression_text(reported, iterations),
+            regression=_regression_text(reported, pull_request),
             recurrence=_recurrence_text(gate.tag, feedback, records, web) if gate.tag else "",
         )
 
@@ -99,7 +98,7 @@ def _appeal_text(ruling: Ruling) -> str:
     return f"by {code_span(ruling.by)}, {code_span(ruling.reason)}"
 
 
-def _regression_text(findings: Sequence[Finding], iterations: Mapping[str, int]) -> str:
+def _regression_text(findings: Sequence[Finding], pull_request: PullRequest) -> str:
     """Name the iteration in which a finding that came back was fixed."""
     fixes = [
         change
@@ -111,6 +110,7 @@ def _regression_text(findings: Sequence[Finding], iterations: Mapping[str, int])
     if not fixes:
         return ""
     head = fixes[-1].head
+    iterations = {iteration.head: iteration.number for iteration in list_iterations(pull_request)}
     return f"fixed {f'in iteration {iterations[head]}' if head in iterations else f'at `{head[:7]}`'}"
 
 

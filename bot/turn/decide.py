@@ -40,6 +40,7 @@ from bot.pull_request.record import (
     record_resolver_roles,
     remove_forgotten_reviewers,
 )
+from bot.verdicts.checks import record_triggers
 from bot.verdicts.item_context import add_context, add_fixes, files_at_head
 from bot.verdicts.reviews import merge_reviews
 from bot.verdicts.signals import merge_signals
@@ -70,7 +71,7 @@ def merge_facts(
     pull_request: PullRequest, facts: Facts, rules: RepositoryRules, now: datetime
 ) -> PullRequest:
     """Merge all facts into the record; a turn does it step by step, as it reads."""
-    merged = merge_verdicts(pull_request, facts, rules, now)
+    merged = record_triggers(merge_verdicts(pull_request, facts, rules, now), facts.triggers)
     merged = merge_revisions(merged, facts.revisions)
     return merge_texts(pull_request, record_grounding(merged, facts, rules, now), facts)
 

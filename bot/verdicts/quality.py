@@ -38,6 +38,11 @@ def names_a_change(text: str) -> bool:
     return _ORDER.search(plain) is not None or _DEMAND.search(plain) is not None
 
 
+def is_imperative(text: str) -> bool:
+    """Whether the text begins with a verb that tells what to do."""
+    return _IMPERATIVE.match(text) is not None
+
+
 def states_an_outcome(text: str) -> bool:
     """Whether the text states the expected improvement."""
     return _OUTCOME.search(_normalize(text)) is not None
@@ -116,6 +121,9 @@ _VERBS = """
 _CLAUSE = r"(?:^|[.!?;:,(\n–—]|\b(?:and|or|then|please)\s)[\s*_>#0-9.)•-]*"
 _LEAD = r"(?:(?:please|only|always|never|also|then|first|next|instead|just|do\s+not|don't|either)[,\s]+){0,3}"
 _ORDER = re2.compile(rf"(?i){_CLAUSE}{_LEAD}(?:{'|'.join(_VERBS.split())})\b[:*_]*\s+\S")
+_IMPERATIVE = re2.compile(
+    rf"(?i){_LEAD}(?:{'|'.join(_VERBS.split())}|agree|argue|ask|claim|leave|look|say|search|sign|tell)\b"
+)
 _DEMAND = re2.compile(r"(?i)\b(?:must|needs?\s+to|has\s+to|have\s+to)\s+\w+\s+\S|\S\s=\s\S|(?:→|->)\s*\S")
 
 _OUTCOME = _any_word("""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bot.gates.model import Gates, gate_display_name
 from bot.gates.rule_book import CONFIG_FILE
@@ -41,9 +41,9 @@ class WeeklyContext:
 
     gates: Gates
     web: GitHubLinks
+    lessons: LessonReport
     has_config: bool = True
     """The repository has a config, which can be linked to."""
-    lessons: LessonReport = field(default_factory=lambda: LessonReport(()))
 
 
 def recommend(summary: WeeklySummary, context: WeeklyContext) -> tuple[Recommendation, ...]:

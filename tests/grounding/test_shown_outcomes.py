@@ -64,7 +64,7 @@ def items(body: str) -> list[dict]:
 def test_a_place_that_is_there_has_its_source():
     # rows 121, 123
     body = shown(make_inline_comment(1, 3, "[date_errors] month 13 is out of range"))
-    assert "#L5) `month 13 is out of range` (Source: contents @ 1111111)" in body
+    assert "#L5) `month 13 is out of range` (Source: review by `alice` @ 1111111)" in body
     assert items(body)[0]["grounding"] == {"outcome": "verified", "source": "contents @ 1111111"}
 
 
@@ -171,7 +171,7 @@ def test_the_config_turns_the_source_off_or_adds_the_time():
     off = shown(comment, rules=replace(RULES, grounding=GroundingRules(include_source=False)))
     timed = shown(comment, rules=replace(RULES, grounding=GroundingRules(include_timestamp=True)))
     assert "(Source:" not in off
-    assert "(Source: contents @ 1111111, 2026-11-15T10:42+00:00)" in timed
+    assert "(Source: review by `alice` @ 1111111, 2026-11-15T10:42+00:00)" in timed
 
 
 def test_nothing_is_asked_where_grounding_is_off():

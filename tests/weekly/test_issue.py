@@ -12,6 +12,7 @@ from bot.gates.config import AuthorNaming
 from bot.history.model import Ratio, Week
 from bot.history.patterns import Tally, Trend, UntaggedShare
 from bot.history.rates import FollowedShares, FollowRate
+from bot.lessons.model import LessonQuery, build_report
 from bot.markdown.escape import parse_marker
 from bot.markdown.links import GitHubLinks
 from bot.pull_request.model import Validator
@@ -20,12 +21,12 @@ from bot.weekly.issue import ISSUE_LABEL, ISSUE_TITLE, render_weekly_issue
 from bot.weekly.recommendations import WeeklyContext
 from bot.weekly.summary import AuthorWeek, GateWeek, UncountedReviews, WeeklySummary, WeekQuery, WeekTotal
 from bot.weekly.text import fold_whole_week, link_whole_week, week_in_marker
-from tests.history.record_builders import GATES
+from tests.history.record_builders import GATES, NOW
 from tests.live_markdown import live_references
 
 HERE = Repository(1, "acme", "knowledge", 9)
 RABBIT = Validator("app:5", "coderabbitai[bot]", bot=True)
-PAGE = WeeklyContext(GATES, GitHubLinks())
+PAGE = WeeklyContext(GATES, GitHubLinks(), build_report((), GATES, LessonQuery(NOW, lambda _: False)))
 JUDGED = (20, 24, 19, 26, 25, 22, 27, 30, 26, 24, 28, 31)
 REJECTED = (12, 14, 11, 13, 12, 9, 11, 12, 10, 8, 10, 9)
 TOTALS = tuple(
