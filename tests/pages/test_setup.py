@@ -83,6 +83,7 @@ async def test_from_the_first_click_to_a_delivery_that_arrives(github, page, pic
         await page.goto(link(lines))
         assert page.url == link(lines).partition("?")[0]
         proposed = await page.input_value("#public_url")
+        await page.fill("#owner", "acme")
         await page.fill("#public_url", "https://whetstone.acme.example")
         await picture("setup-register", page.locator("main"))
         await page.fill("#public_url", proposed)
@@ -116,7 +117,6 @@ async def test_from_the_first_click_to_a_delivery_that_arrives(github, page, pic
         assert await page.inner_text("#outcome") == (
             "GitHub sent a ping event, and this server accepted it: 200 OK."
         )
-        await picture("setup-tested", page.locator("main"))
 
 
 async def begun(github, page, lines) -> str:
