@@ -104,7 +104,7 @@ def build_feedback(
     gates = demote_unlocated(gates) if rules.quality.strict else gates
     gates = add_grounding_outcomes(gates, pull_request.grounding, current.head, rules.grounding)
     repeated = _repeated_findings((*iterations[: current.number - 1], current), gates, rules)
-    pending = pending_reports(pull_request, rules, moment.now)
+    pending = pending_reports(pull_request, current.ledger, rules, moment.now)
     outcome = _closed_outcome(pull_request, current) or _outcome(
         current, gates, rules, repeated=bool(repeated)
     )

@@ -228,7 +228,7 @@ def item_issue_text(finding: GateItem, failed: FailedGate) -> str:
 
 def _unknown_gate_text(finding: GateItem, failed: FailedGate) -> str:
     if failed.tag:
-        return f"{finding.validator.name} names {failed.name}, which is no gate of this repository"
+        return f"{finding.validator.name} names {failed.name}, which is not a gate of this repository"
     return f"reported by {finding.validator.name}"
 
 
@@ -254,7 +254,8 @@ def _location(item: Item, shared: str | None) -> DocumentJson:
     location, before, after = item.place, item.context_before, item.context_after
     if location is None:
         kind, name = item.part or ("path", ".")
-        return {"type": kind, "reference": name}
+        # The schema knows no tests.
+        return {"type": "element" if kind == "test" else kind, "reference": name}
     around: DocumentJson = {}
     file = "" if location.path == shared else f"{location.path}:"
     if is_secret_path(location.path):  # lines of such a file are never quoted
@@ -263,7 +264,7 @@ def _location(item: Item, shared: str | None) -> DocumentJson:
         around["context_before"] = before
     if after:
         around["context_after"] = after
-    if location.line is None and item.part:
+    if location.line is None and item.part and item.part[0] != "test":
         kind, name = item.part
         return {"type": kind, "reference": f"{file}{name}", "path": location.path, **around}
     if location.line is None:

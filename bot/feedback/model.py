@@ -52,7 +52,7 @@ class GateItem:
             return "", ""
         title = (item.evidence or "").removesuffix(item.words).rstrip(": ")
         test = item.part[1] if item.part and item.part[0] == "test" else find_reported_test(f"FAILED {title}")
-        error = item.words.strip().partition("\n")[0].strip()
+        error = item.words.removeprefix(f"{test}: ").strip().partition("\n")[0].strip()
         return test, "" if error in {test, title} else error
 
 

@@ -12,10 +12,12 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 
 from bot.findings.line_tracking import TrackedFile, track_files, was_touched
 from bot.findings.model import MAX_FINDINGS, Finding, Ledger
 from bot.pull_request.model import (
+    UNREADABLE,
     FindingRecord,
     FindingStatus,
     Item,
@@ -71,6 +73,8 @@ def verdict_order(verdict: Verdict) -> tuple[datetime, int, str]:
 def standing_verdicts(ledger: Ledger) -> tuple[Verdict, ...]:
     """Return the verdicts in force, oldest first, each with its validator's open findings as its items.
 
+    Items stand in the order in which they were last reported.
+
     A verdict whose findings were all dismissed is no longer in force, and an advisory one rejects only while
     one of its findings blocks. The newest verdict that was lifted does not bring back an older one.
     """
@@ -83,11 +87,13 @@ def _with_open_findings(verdict: Verdict, ledger: Ledger) -> Verdict | None:
         return None
     if verdict.stance is not Stance.REJECTS:
         return replace(verdict, items=())
-    own = ledger.of(verdict.validator.key)
+    own = sorted(ledger.of(verdict.validator.key), key=lambda finding: finding.order)
     items = tuple(
         replace(finding.item, finding=finding.id, status=finding.status) for finding in own if finding.is_open
     )
-    was_dismissed = any(finding.status is FindingStatus.DISMISSED for finding in own)
+    was_dismissed = any(
+        finding.status is FindingStatus.DISMISSED and finding.head == verdict.head for finding in own
+    )
     if not items and was_dismissed and not verdict.more:
         return None
     if verdict.advisory and not any(item.blocks for item in items):
@@ -173,6 +179,7 @@ class _Entry:
     changes: list[StatusChange] = field(default_factory=list)
     comment_ids: set[int] = field(default_factory=set)
     closed_position: int = -1
+    order: int = 0
     is_left_out: bool = False
     """A later rejection of its validator does not mention it again."""
     is_resolved_by_author: bool = False
@@ -192,7 +199,10 @@ class _Replay:
         """Validator's key → position and newest verdict: by the head that it is about, then by time."""
         self._lifted: set[str] = set()
         self._reviewed_position = 0
+        self._reports = 0
         self._checked_heads: dict[str, set[str]] = {}
+        self._runs: dict[tuple[str, str | None], dict[int, _Run]] = {}
+        """Validator's key and head → the newest run of each check suite that counts."""
         self._numbers = {key: record.number for record in pull_request.findings for key in record.keys}
         self._records = {record.number: record for record in pull_request.findings}
 
@@ -218,34 +228,58 @@ class _Replay:
             if standing is not None and standing[1].stance is Stance.REJECTS:
                 self._report(verdict, position)
             return
+        failing = self._failing_runs(verdict)
+        if failing is None:
+            return  # a newer suite of the same event has reported already
         if standing is None or standing[0] <= position:
-            self._newest[key] = (position, verdict)
+            passes_alone = bool(failing) and verdict.stance is Stance.APPROVES
+            self._newest[key] = (position, failing[-1].verdict if passes_alone else verdict)
         self._reviewed_position = max(self._reviewed_position, position)
         if verdict.validator.check and verdict.head:
             self._checked_heads.setdefault(key, set()).add(verdict.head)
         own = [entry for entry in self._entries if entry.validator.key == key]
         reported = self._report(verdict, position)
-        left_out = [entry for entry in own if entry.is_open and id(entry) not in reported]
+        if key.startswith("check:"):
+            self._runs[key, verdict.head][verdict.suite] = _Run(verdict, reported)
+        kept = reported.union(*(run.reported for run in failing))
+        # What was reported about a later head stays as it is.
+        left_out = [e for e in own if e.is_open and id(e) not in kept and e.position <= position]
         for entry in left_out:
-            if entry.position > position:
-                continue  # said later, about a later head
             if verdict.stance is Stance.APPROVES:
                 self._close(entry, _closing_status(entry, position), verdict, position)
             elif not verdict.id.startswith("command:"):
                 self._leave_out(entry, verdict, position)
 
+    def _failing_runs(self, verdict: Verdict) -> list[_Run] | None:
+        """Return the runs of the same check in other suites that still fail; None if this one is replaced.
+
+        Within one App a newer suite of the same event replaces an older one; all others count side by side.
+        """
+        if not verdict.validator.key.startswith("check:"):
+            return []
+        runs = self._runs.setdefault((verdict.validator.key, verdict.head), {})
+        if any(_replaces(run.verdict, verdict) for run in runs.values()):
+            return None
+        for run in [run for run in runs.values() if _replaces(verdict, run.verdict)]:
+            del runs[run.verdict.suite]
+        return [
+            run
+            for suite, run in runs.items()
+            if suite != verdict.suite and run.verdict.stance is Stance.REJECTS
+        ]
+
     def _leave_out(self, entry: _Entry, verdict: Verdict, position: int) -> None:
         """Apply that a rejection does not mention a finding of the same validator again."""
         is_later = position > entry.position
-        if verdict.validator.key.startswith("validation:"):
-            # A validation is complete: what it does not report is no longer there.
+        if verdict.validator.key.startswith(("validation:", "check:")):
+            # A validation or a run is complete: what it does not report is no longer there.
             self._close(entry, _closing_status(entry, position), verdict, position)
         elif not is_later:
             return  # at the same head, a further review adds
         elif entry.comment_ids:
             if self._has_changed(entry, verdict.head or self._order.head(position)):
                 self._close(entry, FindingStatus.FIXED, verdict, position)
-        elif (entry.item.tag and entry.item.inferred is None) or verdict.validator.check:
+        elif entry.item.tag and entry.item.inferred is None:
             self._close(entry, FindingStatus.FIXED, verdict, position)
         elif not verdict.repeats:
             entry.is_left_out = True
@@ -254,6 +288,7 @@ class _Replay:
         """Apply the items of a verdict; return which entries they belong to."""
         reported: set[int] = set()
         for item in verdict.items:
+            self._reports += 1
             matches = self._match(item, verdict, position, reported)
             if not matches and len(self._entries) < MAX_FINDINGS * 2:
                 matches = [self._add(item, verdict, position)]
@@ -273,6 +308,7 @@ class _Replay:
             head=verdict.head or self._order.head(position),
             verdict_id=verdict.id,
             reported_at=verdict.at,
+            order=self._reports,
             comment_ids={item.comment_id} if item.comment_id else set(),
         )
         self._entries.append(entry)
@@ -305,6 +341,8 @@ class _Replay:
         else:
             carried = self._carried(entry, verdict.head or self._order.head(position))
             entry.item, entry.head = carried, verdict.head or self._order.head(position)
+        if entry.verdict_id != verdict.id:
+            entry.order = self._reports  # the first mention in a review counts
         entry.position, entry.verdict_id, entry.reported_at = position, verdict.id, verdict.at
         entry.is_left_out = entry.is_resolved_by_author = False
         if entry.status is not was:
@@ -319,6 +357,10 @@ class _Replay:
             return [
                 entry for entry in same_thread if _same_subject(entry.item, item)
             ] or self._continued_by_thread(item, own, head, reported)
+        if verdict.validator.key.startswith("check:") and item.part and item.part[0] == "test":
+            same_test = [entry for entry in own if (entry.item.tag, entry.item.part) == (item.tag, item.part)]
+            if same_test:
+                return same_test[:1]
         if item.tag is None or item.inferred is not None:
             words = normalize_words(item)
             same_words = [
@@ -481,6 +523,7 @@ class _Replay:
             head=entry.head,
             verdict_id=entry.verdict_id,
             reported_at=entry.reported_at,
+            order=entry.order,
         )
 
     def _present_status(self, entry: _Entry, head: str) -> FindingStatus:
@@ -499,6 +542,19 @@ class _Replay:
         """Whether a check that failed has no result yet at this head."""
         key = entry.validator.key
         return key.startswith("check:") and head not in self._checked_heads.get(key, {head})
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The newest run of a check in one suite, and the findings that it reports."""
+
+    verdict: Verdict
+    reported: set[int]
+
+
+def _replaces(newer: Verdict, older: Verdict) -> bool:
+    is_same_event = newer.trigger == older.trigger and newer.trigger not in {"", UNREADABLE}
+    return is_same_event and newer.suite > older.suite
 
 
 def _closing_status(entry: _Entry, position: int) -> FindingStatus:
@@ -534,7 +590,12 @@ def _path(item: Item) -> str | None:
 
 def normalize_words(item: Item) -> str:
     """Return an item's words without case, punctuation and spacing, to recognise them again."""
-    words = "".join(char if char.isalnum() else " " for char in item.words.casefold())
+    return _normalize(item.words)
+
+
+@lru_cache(maxsize=4 * MAX_FINDINGS)  # every item is compared with every finding
+def _normalize(text: str) -> str:
+    words = "".join(char if char.isalnum() else " " for char in text.casefold())
     return " ".join(words.split())
 
 

@@ -39,6 +39,8 @@ class Finding:
     verdict_id: str
     """The verdict that reported it last."""
     reported_at: datetime
+    order: int = 0
+    """The last report's turn among all reports."""
 
     @property
     def id(self) -> str:

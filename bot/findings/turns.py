@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bot.findings.ledger import HeadOrder
 from bot.findings.model import Finding, Ledger, is_blocking
 from bot.gates.config import RepositoryRules
 from bot.pull_request.model import FindingStatus, PullRequest, Stance, Verdict
@@ -73,11 +71,13 @@ def is_answered(finding: Finding, pull_request: PullRequest) -> bool:
     return any(at is not None and at > finding.reported_at for at in (replied_at, requested_at))
 
 
-def pending_reports(pull_request: PullRequest, rules: RepositoryRules, now: datetime) -> tuple[str, ...]:
+def pending_reports(
+    pull_request: PullRequest, ledger: Ledger, rules: RepositoryRules, now: datetime
+) -> tuple[str, ...]:
     """Return the mapped checks that still run, and the named Apps that have not reported at this head yet."""
     if not pull_request.open:
         return ()
-    return (*_pending_checks(pull_request, rules), *_pending_apps(pull_request, rules, now))
+    return (*_pending_checks(pull_request, ledger, rules), *_pending_apps(pull_request, rules, now))
 
 
 def next_report_due(pull_request: PullRequest, rules: RepositoryRules, now: datetime) -> datetime | None:
@@ -86,29 +86,20 @@ def next_report_due(pull_request: PullRequest, rules: RepositoryRules, now: date
     return _pushed_at(pull_request) + APP_PATIENCE if is_waiting else None
 
 
-def _pending_checks(pull_request: PullRequest, rules: RepositoryRules) -> tuple[str, ...]:
+def _pending_checks(pull_request: PullRequest, ledger: Ledger, rules: RepositoryRules) -> tuple[str, ...]:
     revision = next((other for other in pull_request.revisions if other.head == pull_request.head), None)
     results = {check.name: check for check in (revision.checks if revision else ())}
     running = [name for name, check in results.items() if check.conclusion is None]
     failed_before = [
         verdict.validator.name
-        for verdict in _newest_by_check(pull_request)
-        if verdict.stance is Stance.REJECTS
+        for verdict in ledger.newest
+        if verdict.validator.key.startswith("check:")
+        and verdict.stance is Stance.REJECTS
         and verdict.head != pull_request.head
         and verdict.validator.name not in results
     ]
     names = dict.fromkeys((*running, *failed_before))
     return tuple(name for name in names if _is_check_name(name, rules))
-
-
-def _newest_by_check(pull_request: PullRequest) -> Iterable[Verdict]:
-    order = HeadOrder(pull_request)
-    checks = [verdict for verdict in pull_request.verdicts if verdict.validator.key.startswith("check:")]
-    newest = {
-        verdict.validator.key: verdict
-        for verdict in sorted(checks, key=lambda verdict: (order.position_of(verdict), verdict.at))
-    }
-    return newest.values()
 
 
 def _pending_apps(pull_request: PullRequest, rules: RepositoryRules, now: datetime) -> tuple[str, ...]:

@@ -137,6 +137,19 @@ class CommitApi(InstallationApi):
         except (Forbidden, NotFound):
             return None
 
+    async def suite_event(self, repository: Repository, suite_id: int) -> str:
+        """The event that started a check suite of GitHub Actions; empty where the App may not read it.
+
+        Only the run of its workflow names the event; neither a check run nor its suite does.
+        """
+        path = f"{REPO_PATH}/actions/runs?check_suite_id={{suite}}&per_page=1"
+        try:
+            answer = await self._get(repository, path, "actions=read", suite=suite_id)
+        except (Forbidden, NotFound):
+            return ""
+        runs = get_path(answer, "workflow_runs")
+        return get_text(runs[0], "event") if isinstance(runs, list) and runs else ""
+
     async def ended_checks(self, repository: Repository, sha: str) -> tuple[CheckEvent, ...]:
         """The checks and statuses of a commit that have ended, at most 100 of each."""
         runs = await self._get(repository, payloads.CHECK_RUNS_PATH, "checks=read", sha=sha)

@@ -111,7 +111,7 @@ def unconfirmed_message(
     if entry.nearest:
         text = f"{text} Nearest name: {code_span(entry.nearest, 200)}"
     elif entry.outcome == ClaimOutcome.UNVERIFIABLE:
-        text = f"{text} Would verify it: {rules[ClaimType(entry.type)].would_verify}."
+        text = f"{text} Needed to verify it: {rules[ClaimType(entry.type)].would_verify}."
     if not also:
         return text
     named = "; ".join(map(_why_also, also[:MAX_FURTHER_DOUBTS]))
@@ -137,7 +137,7 @@ def claim_with_source(
         return f"{claim} (not verified)"
     if not rules.include_source or (grounding is not None and grounding.doubted):
         return claim
-    seen = _seen(grounding) if grounding else reported_by
+    seen = f"{reported_by}{_verified_with(grounding)}" if grounding else reported_by
     if rules.include_timestamp and grounding:
         seen += f", {grounding.decisive.at.isoformat(timespec='minutes')}"
     form = rules.format_template
@@ -146,15 +146,15 @@ def claim_with_source(
     return form.replace("[tool/observation]", seen, 1).replace("[Claim]", claim, 1)
 
 
-def _seen(grounding: ItemGrounding) -> str:
+def _verified_with(grounding: ItemGrounding) -> str:
+    """Name what else shows the claim: a check, or another file than the one that the location links to."""
     entry = grounding.decisive
     if entry.check:
-        return f"check {code_span(entry.check)} @ {entry.head[:7]}"
+        return "" if entry.check == entry.name else f", check {code_span(entry.check)}"
     elsewhere = grounding.place is None or entry.path != grounding.place.path
     if entry.tool == GroundingTool.CONTENTS and entry.path and elsewhere:
-        where = f"{entry.path}:{entry.line}" if entry.line else entry.path
-        return f"{code_span(where, 200)} @ {entry.head[:7]}"
-    return entry.source
+        return f", {code_span(f'{entry.path}:{entry.line}' if entry.line else entry.path, 200)}"
+    return ""
 
 
 def _why(entry: GroundedClaim) -> str:

@@ -142,6 +142,8 @@ class Facts:
     """Check run id → its annotations, for the failed ones among the signals."""
     logs: Mapping[int, str] = field(default_factory=dict)
     """Check run id → the end of its job's log, where its output says nothing."""
+    triggers: Mapping[int, str] = field(default_factory=dict)
+    """Check suite id → the event that started it, where that decides which suite counts."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Key → text at the reviewed head, where a certain fix can be computed from it."""
     observations: Observations | None = None

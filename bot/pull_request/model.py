@@ -341,6 +341,10 @@ class Validator:
 _FORMAL = frozenset({"review", "check", "label", "command"})
 
 
+UNREADABLE = "?"
+"""The trigger of a suite whose event can't be read: it is the same as no other."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """One validator's verdict in one review, check, label or comment."""
@@ -378,6 +382,14 @@ class Verdict:
     """Who removed the label without being a validator; the verdict stands."""
     repeats: bool = False
     """Its text says that earlier remarks still hold ("still", "as above")."""
+    trigger: str = ""
+    """The event that started a check's suite, where it was read; `UNREADABLE` where GitHub does not say."""
+
+    @property
+    def suite(self) -> int:
+        """The check suite that its id names: `check:ci/test@9f2c1e4#311/8812`; 0 for none."""
+        suite = self.id.rpartition("#")[2].partition("/")[0]
+        return int(suite) if suite.isdecimal() else 0
 
     @property
     def is_formal(self) -> bool:

@@ -40,6 +40,7 @@ from bot.pull_request.record import (
     record_resolver_roles,
     remove_forgotten_reviewers,
 )
+from bot.verdicts.checks import record_triggers
 from bot.verdicts.item_context import add_context, add_fixes, files_at_head
 from bot.verdicts.reviews import merge_reviews
 from bot.verdicts.signals import merge_signals
@@ -70,7 +71,7 @@ def merge_facts(
     pull_request: PullRequest, facts: Facts, rules: RepositoryRules, now: datetime
 ) -> PullRequest:
     """Merge all facts into the record; a turn does it step by step, as it reads."""
-    merged = merge_verdicts(pull_request, facts, rules, now)
+    merged = record_triggers(merge_verdicts(pull_request, facts, rules, now), facts.triggers)
     merged = merge_revisions(merged, facts.revisions)
     return merge_texts(pull_request, record_grounding(merged, facts, rules, now), facts)
 
@@ -106,7 +107,7 @@ def assess(
     """
     feedback = build_feedback(pull_request, rules, moment)
     if feedback is None:
-        return Assessment(pull_request, reason="no validator has judged it yet")
+        return Assessment(pull_request, reason="no validator has reviewed it yet")
     pull_request = feedback.pull_request
     if reason := _silence_reason(pull_request, feedback.iteration, rules, is_first=is_first):
         # What nobody was shown is no advice.
@@ -149,7 +150,7 @@ def conclude(
     fingerprint = _fingerprint(body, feedback)
     sticky = pull_request.sticky
     if sticky and sticky.fingerprint == fingerprint:
-        reason = "the comment says so already"
+        reason = "the comment is up to date"
         return Decision(
             pull_request, (CancelWrite("comment"), *announcements), reason, feedback=feedback, body=body
         )
@@ -181,11 +182,11 @@ def _silence_reason(
     """Why no comment is due; None if one is. `is_first`: the repository's first rejection."""
     sticky, requested_at = pull_request.sticky, pull_request.comment_requested_at
     if not rules.comment.enabled or rules.comment.when is CommentPolicy.NEVER:
-        return "comments are switched off"
+        return "comments are turned off"
     if sticky and not sticky.deleted_at:
         return None
     if sticky and sticky.deleted_at and not _is_wanted_again(pull_request, iteration, sticky):
-        return "somebody deleted the comment, and no verdict is newer"
+        return "the comment was deleted, and there is no newer verdict"
     if not iteration.is_rejected or not pull_request.open:
         return "nothing rejects it" if pull_request.open else "it is closed"
     return None if requested_at or is_first else _policy_reason(pull_request, iteration, rules)
@@ -199,7 +200,7 @@ def _policy_reason(pull_request: PullRequest, iteration: Iteration, rules: Repos
     return None if is_useful else NOTHING_TO_ADD
 
 
-NOTHING_TO_ADD = "the review itself shows all there is to say"
+NOTHING_TO_ADD = "the review itself shows everything"
 
 
 def _adds_something(pull_request: PullRequest, iteration: Iteration, rules: RepositoryRules) -> bool:

@@ -40,7 +40,7 @@ from bot.pull_request.events import (
     ValidationEvent,
 )
 from bot.pull_request.facts import Facts
-from bot.pull_request.model import PullRequest, Revision, Stance
+from bot.pull_request.model import UNREADABLE, PullRequest, Revision, Stance
 from bot.pull_request.record import MAX_KEPT_HEADS, is_verdict_of, record_event
 from bot.store.database import Transaction
 from bot.store.store import Store
@@ -269,6 +269,11 @@ async def _fetch_logs(
     ]
     logs = {job: await github.job_log(repository, job) for job in jobs}
     return {job: log for job, log in logs.items() if log}
+
+
+async def fetch_triggers(repository: Repository, suites: Iterable[int], github: GitHub) -> dict[int, str]:
+    """Read the event that started each suite; without permission or a run it is like no other."""
+    return {suite: await github.suite_event(repository, suite) or UNREADABLE for suite in suites}
 
 
 def _unknown_resolvers(

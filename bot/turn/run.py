@@ -58,9 +58,11 @@ from bot.turn.fetch import (
     fetch_revisions,
     fetch_signals,
     fetch_stored,
+    fetch_triggers,
     fetch_unrecorded,
     unread_revisions,
 )
+from bot.verdicts.checks import record_triggers, unread_suites
 from bot.verdicts.item_context import add_fixes, file_key, files_at_head, files_for_fixes
 
 logger = logging.getLogger("pipeline.feedback")
@@ -99,10 +101,11 @@ class TurnRunner:
 
         pull_request = record_agents(pull_request, events)
         moment = DecisionTime(self.clock(), str(uuid.uuid4()))
-        rules, (forgotten, recent_records) = await fetch_both(
-            self._rules(pull_request, events), fetch_stored(pull_request, events, self.store)
+        rules = await self._rules(pull_request, events)  # mostly known already
+        facts, (forgotten, recent_records) = await fetch_both(
+            fetch_reviews(pull_request, events, rules, self.github, moment.now),
+            fetch_stored(pull_request, events, self.store),
         )
-        facts = await fetch_reviews(pull_request, events, rules, self.github, moment.now)
         facts = await fetch_signals(facts, pull_request, events, rules, self.github)
         facts = replace(facts, forgotten=forgotten)
         is_repetition = not invocations and _may_repeat_review(events)
@@ -167,6 +170,9 @@ class Assessor:
     async def assess(self, before: PullRequest, facts: Facts) -> tuple[Assessment, Facts]:
         """Work out what is wrong; return it with the facts that were read for it."""
         merged = merge_verdicts(before, facts, self.rules, self.moment.now)
+        if suites := unread_suites(merged):
+            facts = replace(facts, triggers=await fetch_triggers(merged.repository, suites, self.github))
+        merged = record_triggers(merged, facts.triggers)
         if revisions := unread_revisions(merged):
             facts = replace(facts, revisions=await fetch_revisions(merged, revisions, self.github))
         merged = merge_revisions(merged, facts.revisions)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from bot.findings.ledger import verdict_order
 from bot.gates.config import CheckRule, RepositoryRules
 from bot.gates.model import has_phrase
 from bot.pull_request.checks import FAILED_CONCLUSIONS, CheckAnnotation
@@ -36,6 +37,12 @@ def is_mapped_check(check: CheckEvent, rules: RepositoryRules, me: Account) -> b
     )
 
 
+MAX_RUNS_KEPT = 10
+"""Runs of one check at one head that a pull request stores; older ones go first."""
+MAX_SUITES_READ = 4
+"""Suites whose event is read in one turn, the newest first."""
+
+
 def merge_check(
     pull_request: PullRequest,
     check: CheckEvent,
@@ -44,22 +51,57 @@ def merge_check(
     *,
     log: str = "",
 ) -> tuple[Verdict, ...]:
-    """Return the verdicts with this check's; a result older than the recorded one changes nothing.
+    """Return the verdicts with this run's; which run counts is the ledger's decision.
 
     `log` is the end of the job's log, where the check's own output says nothing.
     """
     verdict = _check_verdict(check, located_annotations(annotations), rules, tail_of_log(log) if log else "")
+    same_suite = (other for other in pull_request.verdicts if verdict.suite and other.suite == verdict.suite)
+    trigger = next((other.trigger for other in same_suite if other.trigger), "")
+    verdict = replace(verdict, trigger=trigger)
     recorded = (_with_app(other, verdict) for other in pull_request.verdicts)
-    verdicts = {other.id: other for other in recorded if other is not None}
-    earlier = verdicts.get(verdict.id)
-    if earlier is None or earlier.at <= verdict.at:
-        if verdict.stance is Stance.APPROVES and _fails_elsewhere(verdict, verdicts.values()):
-            verdict = replace(verdict, stance=Stance.SILENT)
-        verdicts[verdict.id] = verdict
+    verdicts = {other.id: other for other in recorded if other is not None} | {verdict.id: verdict}
+    same_head = sorted(
+        (other for other in verdicts.values() if _is_same_check(other, verdict)), key=verdict_order
+    )
+    for other in same_head[:-MAX_RUNS_KEPT]:
+        del verdicts[other.id]
     if check.head != pull_request.head:
         return tuple(verdicts.values())
-    # No brief goes by what it printed for an earlier head, and that would pile up.
-    return tuple(_drop_output(other, verdict) for other in verdicts.values())
+    # No brief goes by what it printed for an earlier head or in an earlier run, and that would pile up.
+    return tuple(_drop_output(other, same_head[-1]) for other in verdicts.values())
+
+
+def unread_suites(pull_request: PullRequest) -> tuple[int, ...]:
+    """Return the suites of GitHub Actions whose event has to be read: it decides which of two counts.
+
+    That matters only where a check of one name is in several suites at the head, and fails in one of them.
+    """
+    by_key: dict[str, list[Verdict]] = {}
+    for verdict in pull_request.verdicts:
+        is_job = verdict.validator.key.startswith(f"check:{ACTIONS_APP}/")
+        if is_job and verdict.suite and verdict.head == pull_request.head:
+            by_key.setdefault(verdict.validator.key, []).append(verdict)
+    unread = {
+        verdict.suite
+        for verdicts in by_key.values()
+        if len({verdict.suite for verdict in verdicts}) > 1
+        and any(verdict.stance is Stance.REJECTS for verdict in verdicts)
+        for verdict in verdicts
+        if not verdict.trigger
+    }
+    return tuple(sorted(unread)[-MAX_SUITES_READ:])
+
+
+def record_triggers(pull_request: PullRequest, triggers: Mapping[int, str]) -> PullRequest:
+    """Record the events that started these suites."""
+    verdicts = tuple(
+        replace(verdict, trigger=triggers[verdict.suite])
+        if verdict.suite in triggers and not verdict.trigger
+        else verdict
+        for verdict in pull_request.verdicts
+    )
+    return replace(pull_request, verdicts=verdicts) if triggers else pull_request
 
 
 def needs_log(check: CheckEvent, annotations: Sequence[CheckAnnotation]) -> bool:
@@ -89,25 +131,18 @@ def _is_exit_code(annotation: CheckAnnotation) -> bool:
 def _with_app(other: Verdict, verdict: Verdict) -> Verdict | None:
     """Return a verdict of 0.1, which knew checks by name alone, as one of its App; None where replaced."""
     is_older_form = other.validator.key == f"check:{verdict.validator.name}" != verdict.validator.key
-    if not is_older_form or other.account != verdict.account:
+    if not is_older_form or other.way == "status" or other.account != verdict.account:
         return other
     return None if other.head == verdict.head else replace(other, validator=verdict.validator)
 
 
-def _fails_elsewhere(verdict: Verdict, verdicts: Iterable[Verdict]) -> bool:
-    """Whether the same check of the same App fails in another suite: a pass lifts only its own suite."""
-    return any(
-        other.id != verdict.id
-        and other.validator.key == verdict.validator.key
-        and other.head == verdict.head
-        and other.stance is Stance.REJECTS
-        for other in verdicts
-    )
+def _is_same_check(verdict: Verdict, other: Verdict) -> bool:
+    return (verdict.validator.key, verdict.head) == (other.validator.key, other.head)
 
 
 def _drop_output(verdict: Verdict, newest: Verdict) -> Verdict:
-    earlier = verdict.validator.key == newest.validator.key and verdict.head != newest.head
-    return replace(verdict, said="") if earlier and verdict.said else verdict
+    is_older = verdict.validator.key == newest.validator.key and verdict.id != newest.id
+    return replace(verdict, said="") if is_older and verdict.said else verdict
 
 
 def _check_verdict(
@@ -120,10 +155,10 @@ def _check_verdict(
     items, more = limit_items(stated if stance is Stance.REJECTS else ())
     if stance is Stance.REJECTS and not items:
         items, more = limit_items(infer_tags(_untagged_items(check, annotations, failure), rules))
+    run = f"{check.suite_id}/{int(check.at.timestamp())}-{check.run_id or 0}"
     return Verdict(
-        # One a revision: a check that runs again replaces what it said, and no history piles up.
-        # A suite is told apart from another, since a pass of one lifts no failure of the other.
-        id=f"check:{_check_key(check)}@{check.head}{f'#{check.suite_id}' if check.suite_id else ''}",
+        # Every run is one, also where an App ends one run twice: what was dismissed in the first stays so.
+        id=f"check:{_check_key(check)}@{check.head}#{run}",
         validator=Validator(f"check:{_check_key(check)}", check.name, bot=True, check=True),
         stance=stance,
         at=check.at,
@@ -163,7 +198,8 @@ def _untagged_items(
         first_line = next((line.strip() for line in check.output.splitlines() if line.strip()), "")
         summary = (failure.summary if failure else "") or first_line or check.title
         words = summary or f"{check.name}: {check.conclusion}"
-        yield Item(None, words[:MAX_ITEM_WORDS], failure.location if failure else None, check.url)
+        place, part = (failure.location, failure.part) if failure else (None, None)
+        yield Item(None, words[:MAX_ITEM_WORDS], place, check.url, part=part)
 
 
 def _rule_items(
@@ -191,6 +227,7 @@ def _rule_items(
             url=check.url,
             evidence=((failure.summary if failure else "") or result)[:MAX_ITEM_WORDS],
             metric=_title_metric(check),
+            part=failure.part if failure else None,
         )
         yield from located or [described]
 

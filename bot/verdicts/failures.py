@@ -40,6 +40,11 @@ class CheckFailure:
         return f"expected {self.expected}, got {self.actual}" if self.expected and self.actual else ""
 
     @property
+    def part(self) -> tuple[str, str] | None:
+        """The failing test, by which the same failure is recognised at another head."""
+        return ("test", self.test) if self.test else None
+
+    @property
     def summary(self) -> str:
         """One line: the test, and the comparison or the first line of the error."""
         return ": ".join(filter(None, (self.test, self.comparison or self.error)))

@@ -132,10 +132,11 @@ def states_something(sentence: str, *, has_location: bool = False) -> bool:
         others = [clause for clause in clauses if not phrases.thanks.has(split_words(clause))]
         if len(others) == len(clauses) or not others:
             return phrases.reservations.has(tokens)
-        rest = ", ".join(others)
-        goes_on = not _GOING_ON.isdisjoint(split_words(rest)[:1])
-        is_more = phrases.reservations.has(split_words(rest)) or phrases.harms.has(split_words(rest))
-        return (is_more or not goes_on) and states_something(rest, has_location=has_location)
+        remainder = ", ".join(others)
+        goes_on = not _GOING_ON.isdisjoint(split_words(remainder)[:1])
+        words = split_words(remainder)
+        is_more = phrases.reservations.has(words) or phrases.harms.has(words)
+        return (is_more or not goes_on) and states_something(remainder, has_location=has_location)
     has_location = has_location or any(mention.is_subject for mention in find_mentions(sentence))
     before, rest = _split_at_rest(tokens)
     if rest or _is_praise(tokens):

@@ -64,7 +64,7 @@ def items(body: str) -> list[dict]:
 def test_a_place_that_is_there_has_its_source():
     # rows 121, 123
     body = shown(make_inline_comment(1, 3, "[date_errors] month 13 is out of range"))
-    assert "#L5) `month 13 is out of range` (Source: contents @ 1111111)" in body
+    assert "#L5) `month 13 is out of range` (Source: review by `alice` @ 1111111)" in body
     assert items(body)[0]["grounding"] == {"outcome": "verified", "source": "contents @ 1111111"}
 
 
@@ -88,12 +88,12 @@ def test_what_would_verify_it_is_said_as_the_rules_have_it():
     own = {**known, kind: replace(known[kind], would_verify="a recording")}
     rules = replace(RULES, grounding=replace(RULES.grounding, catalogue=own))
     body = shown(make_inline_comment(1, 3, "[scope_error] `parse()` crashes on empty input"), rules=rules)
-    assert "Would verify it: a recording." in body
+    assert "Needed to verify it: a recording." in body
 
 
 def test_what_nobody_can_look_up_says_what_would_verify_it():
     body = shown(make_inline_comment(1, 3, "[scope_error] `parse()` crashes on empty input"))
-    doubt = "Not verified: no check run shows it. Would verify it: a test that fails in a check run."
+    doubt = "Not verified: no check run shows it. Needed to verify it: a test that fails in a check run."
     assert f"\n  - {doubt}\n" in body
 
 
@@ -171,7 +171,7 @@ def test_the_config_turns_the_source_off_or_adds_the_time():
     off = shown(comment, rules=replace(RULES, grounding=GroundingRules(include_source=False)))
     timed = shown(comment, rules=replace(RULES, grounding=GroundingRules(include_timestamp=True)))
     assert "(Source:" not in off
-    assert "(Source: contents @ 1111111, 2026-11-15T10:42+00:00)" in timed
+    assert "(Source: review by `alice` @ 1111111, 2026-11-15T10:42+00:00)" in timed
 
 
 def test_nothing_is_asked_where_grounding_is_off():

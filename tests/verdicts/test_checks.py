@@ -1,15 +1,24 @@
 """What does a check that the config maps say?"""
 
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 
+from bot.findings.ledger import build_ledger, standing_verdicts
 from bot.gates.config import CheckRule, ValidatorRules
 from bot.pull_request.checks import CheckAnnotation
 from bot.pull_request.events import CheckEvent
-from bot.pull_request.model import Item, Stance
+from bot.pull_request.model import UNREADABLE, Item, Stance
 from bot.values import Location
-from bot.verdicts.checks import is_mapped_check, merge_check, needs_log
+from bot.verdicts.checks import (
+    MAX_RUNS_KEPT,
+    is_mapped_check,
+    merge_check,
+    needs_log,
+    record_triggers,
+    unread_suites,
+)
 from bot.verdicts.signals import as_signal
 from tests.builders import HEADS, ME, REPOSITORY, at_minute, make_pull_request
 from tests.verdicts.signal_builders import MAPPED, verdicts_from
@@ -25,7 +34,7 @@ def check(name="validate", conclusion="failure", **changes) -> CheckEvent:
 def test_a_failed_check_is_a_verdict_with_its_provenance():
     (verdict,) = verdicts_from(check())
     assert (verdict.id, verdict.validator.key, verdict.validator.check) == (
-        f"check:validate@{HEADS[0]}",
+        f"check:validate@{HEADS[0]}#0/{int(at_minute(5).timestamp())}-9",
         "check:validate",
         True,
     )
@@ -100,12 +109,35 @@ def test_an_annotation_of_a_check_with_two_tags_is_given_to_neither():
     ]
 
 
-def test_a_check_that_runs_again_replaces_what_it_said_and_an_older_result_does_not():
-    known = replace(make_pull_request(), verdicts=verdicts_from(check()))
-    (passed,) = verdicts_from(check(conclusion="success", at=at_minute(9)), known=known)
-    assert (passed.stance, passed.items) == (Stance.APPROVES, ())
-    known = replace(known, verdicts=(passed,))
-    assert verdicts_from(check(at=at_minute(7)), known=known) == (passed,)
+def played(*seen, triggers=None):
+    """What the ledger makes of these checks, in every order of arrival."""
+    outcomes = []
+    for order in permutations(seen):
+        pull_request = make_pull_request()
+        for event in order:
+            pull_request = replace(pull_request, verdicts=merge_check(pull_request, event, (), MAPPED))
+        pull_request = record_triggers(pull_request, triggers or {})
+        ledger = build_ledger(pull_request)
+        statuses = [finding.status.value for finding in ledger.findings]
+        outcomes.append((statuses, [verdict.stance.value for verdict in standing_verdicts(ledger)]))
+    assert all(outcome == outcomes[0] for outcome in outcomes)
+    return outcomes[0]
+
+
+def test_the_newest_run_of_a_check_counts_in_whatever_order_they_are_told():
+    failed, passed = check(), check(conclusion="success", at=at_minute(9), run_id=10)
+    assert played(failed, passed) == (["withdrawn"], ["approves"])
+    assert played(failed, passed, check(at=at_minute(12), run_id=11)) == (["open"], ["rejects"])
+
+
+def test_of_a_check_that_runs_again_and_again_the_newest_runs_are_kept():
+    pull_request = make_pull_request()
+    for number in range(MAX_RUNS_KEPT + 5):
+        event = check(at=at_minute(number), run_id=number + 1)
+        pull_request = replace(pull_request, verdicts=merge_check(pull_request, event, (), MAPPED))
+    assert [verdict.at for verdict in pull_request.verdicts] == [
+        at_minute(5 + n) for n in range(MAX_RUNS_KEPT)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -179,19 +211,66 @@ def test_a_log_is_not_read_where_it_is_not_needed(seen, annotations):
     assert not needs_log(seen, annotations)
 
 
-def stances(*seen):
-    pull_request = make_pull_request()
-    for event in seen:
-        pull_request = replace(pull_request, verdicts=merge_check(pull_request, event, (), MAPPED))
-    return [verdict.stance for verdict in pull_request.verdicts]
+FAILED = check(**ACTIONS, suite_id=1)
+PASSED = check(**ACTIONS, suite_id=2, conclusion="success", at=at_minute(9))
 
 
 def test_a_pass_in_one_suite_lifts_no_failure_in_another():
-    failed = check(**ACTIONS, suite_id=1)
-    passed = check(**ACTIONS, suite_id=2, conclusion="success", at=at_minute(9))
     rerun = check(**ACTIONS, suite_id=1, conclusion="success", at=at_minute(12))
-    assert stances(failed, passed) == [Stance.REJECTS, Stance.SILENT]
-    assert stances(failed, passed, rerun) == [Stance.APPROVES, Stance.SILENT]
+    assert played(FAILED, PASSED) == (["new"], ["rejects"])
+    assert played(FAILED, PASSED, rerun) == (["withdrawn"], ["approves"])
+
+
+@pytest.mark.parametrize(
+    ("triggers", "outcome"),
+    [
+        ({1: "pull_request", 2: "pull_request"}, (["withdrawn"], ["approves"])),
+        ({1: "push", 2: "pull_request"}, (["new"], ["rejects"])),
+        ({1: UNREADABLE, 2: UNREADABLE}, (["new"], ["rejects"])),
+        ({1: "pull_request"}, (["new"], ["rejects"])),
+    ],
+)
+def test_a_newer_suite_of_the_same_event_replaces_an_older_one(triggers, outcome):
+    assert played(FAILED, PASSED, triggers=triggers) == outcome
+
+
+def test_a_suite_that_was_replaced_says_nothing_more():
+    late = check(**ACTIONS, suite_id=1, at=at_minute(12))
+    first = check(**ACTIONS, suite_id=1, conclusion="success")
+    assert played(first, PASSED, late, triggers={1: "push", 2: "push"}) == ([], ["approves"])
+
+
+def test_a_failure_that_two_suites_report_is_closed_by_the_last_of_them():
+    other = check(**ACTIONS, suite_id=2, at=at_minute(7))
+    rerun = check(**ACTIONS, suite_id=1, conclusion="success", at=at_minute(12))
+    assert played(FAILED, other, rerun) == (["new"], ["rejects"])
+    assert played(FAILED, other, PASSED) == (["new"], ["rejects"])
+    again = check(**ACTIONS, suite_id=2, conclusion="success", at=at_minute(15))
+    assert played(FAILED, other, rerun, again) == (["withdrawn"], ["approves"])
+
+
+def test_the_event_of_a_suite_is_read_only_where_it_decides():
+    def unread(*seen):
+        pull_request = make_pull_request()
+        for event in seen:
+            pull_request = replace(pull_request, verdicts=merge_check(pull_request, event, (), MAPPED))
+        return unread_suites(pull_request), pull_request
+
+    other = check("notes", **ACTIONS, suite_id=2)
+    elsewhere = check(**ACTIONS, suite_id=2, head=HEADS[1])
+    foreign = check(app="other-ci", suite_id=2), check(app="other-ci", suite_id=3)
+    passed = replace(FAILED, conclusion="success")
+    for harmless in ((FAILED,), (FAILED, other), (FAILED, elsewhere), foreign, (passed, PASSED)):
+        assert unread(*harmless)[0] == ()
+    suites, pull_request = unread(FAILED, PASSED)
+    assert suites == (1, 2)
+    assert unread_suites(record_triggers(pull_request, {1: "push"})) == (2,)
+    assert unread_suites(record_triggers(pull_request, {1: "push", 2: UNREADABLE})) == ()
+
+
+def test_a_passing_status_lifts_no_check_run_of_the_same_name():
+    status = check(conclusion="success", at=at_minute(9), run_id=None, account="github-actions[bot]")
+    assert played(FAILED, status) == (["new"], ["rejects", "approves"])
 
 
 def test_two_apps_with_a_check_of_one_name_are_told_apart():
