@@ -9,6 +9,9 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 # A lock names every package, so nothing is resolved; modules are compiled when they are imported.
 INSTALL := $(PIP) install --no-deps --no-compile --require-hashes
 
+# Compiled modules are kept, also where the environment forbids it: the tests start the bot hundreds of times.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check run screenshots docs bench train chaos format lint types imports clean lock
 
