@@ -1,6 +1,6 @@
 """How acknowledgements, turns, an author's history and a repository's week slow down as the store grows.
 
-The number of items is 100,000 unless ITEMS says otherwise: ITEMS=1000000 make bench ARGS=growth
+The larger store has 1,000,000 items unless ITEMS says otherwise: ITEMS=100000 make bench ARGS=growth
 """
 
 from __future__ import annotations
@@ -15,17 +15,31 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import insert
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    Insert,
+    Table,
+    Text,
+    bindparam,
+    cast,
+    insert,
+    select,
+)
 
 from benchmarks._servers import new_database, postgres
+from benchmarks.compare import GROWTH, RESULTS
 from benchmarks.store import delivery, turn
 from bot.history.model import HistoryRecord, week_containing
 from bot.history.patterns import HistoryQuery, build_history, history_needed_since
 from bot.history.store import load_author, load_records
 from bot.history.text import HistoryContext, render_history
+from bot.lessons.model import LessonQuery, build_report
 from bot.markdown.links import GitHubLinks
 from bot.pull_request.model import Item, Stance, Validator, Verdict
 from bot.store.codec import encode
+from bot.store.database import Transaction
 from bot.store.schema import delivery_table, history_table, pull_request_table, repository_table
 from bot.store.store import Store, open_store
 from bot.turn.rule_book import default_rules
@@ -35,6 +49,9 @@ from bot.weekly.recommendations import WeeklyContext
 from bot.weekly.summary import WeekQuery, summarize_week
 from bot.weekly.summary import summary_needed_since as week_needs
 
+INTRODUCTION = """\
+Measured by `make bench ARGS=growth`: a store with few findings and one with many, in turn, so that whatever
+else the machine does slows both alike. The aim is a growth of at most 1.2."""
 SMALL = 10_000
 FIRST = 1_000
 """The id of the first repository; the turns that are measured have one of their own."""
@@ -51,21 +68,23 @@ Work = Callable[[Store, int], Awaitable[None]]
 
 
 def main() -> None:
-    large = int(os.environ.get("ITEMS", "100000"))
+    large = int(os.environ.get("ITEMS", "1000000"))
     with tempfile.TemporaryDirectory(prefix="whetstone-bench-") as directory, postgres() as server:
         files = (f"sqlite:///{directory}/{name}.db" for name in ("small", "large"))
         told = {
             "SQLite": asyncio.run(measure(*files, large)),
             "PostgreSQL": asyncio.run(measure(asyncio.run(new_database(server, "small")), server, large)),
         }
-    print(f"{'p50 (least) in ms':32}{'':>12}{SMALL:>18,}{large:>18,}{'growth':>8}")
-    for kind, rows in told.items():
-        for name, (small, big) in rows.items():
-            shown = "".join(
-                f"{f'{statistics.median(each):.2f} ({min(each):.2f})':>18}" for each in (small, big)
-            )
-            growth = statistics.median(big) / statistics.median(small)
-            print(f"{name:32}{kind:>12}{shown}{growth:8.2f}")
+    lines = [f"| p50 (least) in ms | store | {SMALL:,} | {large:,} | growth |", "|---|---|--:|--:|--:|"]
+    for kind, measured in told.items():
+        for name, spent in measured.items():
+            cells = " | ".join(f"{statistics.median(each):.2f} ({min(each):.2f})" for each in spent)
+            growth = statistics.median(spent[1]) / statistics.median(spent[0])
+            lines.append(f"| {name} | {kind} | {cells} | {growth:.2f} |")
+    table = "\n".join(lines)
+    print(table)
+    text = RESULTS.read_text(encoding="utf-8").partition(GROWTH)[0]
+    RESULTS.write_text(f"{text}{GROWTH}\n{INTRODUCTION}\n\n{table}\n", encoding="utf-8")
 
 
 Spent = tuple[list[float], list[float]]
@@ -74,8 +93,8 @@ Spent = tuple[list[float], list[float]]
 
 async def measure(small: str, large: str, items: int) -> dict[str, Spent]:
     async with open_store(small, worker=True) as one, open_store(large, worker=True) as other:
-        await fill(one, 0, SMALL)
-        await fill(other, 0, items)
+        await fill(one, SMALL)
+        await fill(other, items)
         stores = ((one, SMALL), (other, items))
         return {
             "acknowledgement": await timed(200, one_ack, stores),
@@ -122,19 +141,55 @@ async def one_history(store: Store, where: int) -> None:
 async def one_week(store: Store, where: int) -> None:
     ask = WeekQuery(Repository(where, "acme", "knowledge", 5), week_containing(NOW, UTC).back(1), UTC)
     records = await store.read(load_records, where, week_needs(ask))
-    render_weekly_issue(summarize_week(records, GATES, ask), WeeklyContext(GATES, GitHubLinks()))
+    lessons = build_report(records, GATES, LessonQuery(NOW, lambda _: False))
+    render_weekly_issue(summarize_week(records, GATES, ask), WeeklyContext(GATES, GitHubLinks(), lessons))
 
 
-async def fill(store: Store, begin: int, end: int) -> None:
-    """The repositories that hold the items from `begin` to `end`, a year of pull requests each."""
-    batch: list[dict[str, object]] = []
-    for row in rows(begin // ITEMS_A_REPOSITORY, end // ITEMS_A_REPOSITORY):
-        batch.append(row)
-        if len(batch) == BATCH:
-            await put(store, batch)
-            batch = []
-    await put(store, batch)
+async def fill(store: Store, items: int) -> None:
+    """Repositories with a year of pull requests each; the first ones are built, the others are copies."""
+    built = list(rows(0, SMALL // ITEMS_A_REPOSITORY))
+    for start in range(0, len(built), BATCH):
+        await put(store, built[start : start + BATCH])
+    step = SMALL // ITEMS_A_REPOSITORY
+    for distance in range(step, items // ITEMS_A_REPOSITORY, step):
+        for statement in COPIES:
+            await store.write(Transaction.execute, statement, {"by": distance})
     await store.sweep()  # as every hour
+
+
+def copied(table: Table, **changed: ColumnElement[object]) -> Insert:
+    """Copy the rows of the repositories that were built to those that are `by` further on."""
+    where = table.c.id if table is repository_table else table.c.repository_id
+    columns = [changed.get(column.name, column).label(column.name) for column in table.c]
+    last = FIRST + SMALL // ITEMS_A_REPOSITORY
+    rows = select(*columns).where(where >= FIRST, where < last)
+    return insert(table).from_select([column.name for column in table.c], rows)
+
+
+BY: BindParameter[int] = bindparam("by", type_=BigInteger)
+
+
+def moved_lane(table: Table, prefix: str = "pr:") -> ColumnElement[str]:
+    number = cast(table.c.repository_id + BY, Text)
+    return prefix + number + ":" + cast(table.c.number, Text)
+
+
+def copies() -> Iterator[Insert]:
+    for table in (history_table, pull_request_table):
+        moved = {"lane": moved_lane(table), "repository_id": table.c.repository_id + BY}
+        yield copied(table, **moved, author_id=table.c.author_id + BY * AUTHORS_A_REPOSITORY)
+    past = delivery_table.join(history_table, delivery_table.c.lane == history_table.c.lane)
+    ids = {"id": moved_lane(history_table, "past-pr:"), "lane": moved_lane(history_table)}
+    columns = [ids.get(column.name, column).label(column.name) for column in delivery_table.c]
+    last = FIRST + SMALL // ITEMS_A_REPOSITORY
+    rows = select(*columns).select_from(past).where(history_table.c.repository_id < last)
+    yield insert(delivery_table).from_select([column.name for column in delivery_table.c], rows)
+    yield copied(
+        repository_table,
+        id=repository_table.c.id + BY,
+        name="r" + cast(repository_table.c.id + BY, Text),
+        folded="acme/r" + cast(repository_table.c.id + BY, Text),
+    )
 
 
 async def put(store: Store, batch: list[dict[str, object]]) -> None:
@@ -151,6 +206,9 @@ async def put(store: Store, batch: list[dict[str, object]]) -> None:
             await store.database.write(
                 lambda t, row=row: t.execute(t.insert(repository_table).on_conflict_do_nothing(), row)
             )
+
+
+COPIES = tuple(copies())
 
 
 def pull_row(record: dict[str, object]) -> dict[str, object]:

@@ -179,7 +179,6 @@ async def _serve(
     from bot.web.bodies import BodyBudget
     from bot.web.metrics import Metrics
     from bot.web.server import build_application, health_routes
-    from bot.web.setup import InstallationPages
     from bot.web.status import StatusPage
     from bot.web.webhook import WebhookHandler
 
@@ -196,6 +195,8 @@ async def _serve(
         *status.routes(),
     ]
     if setup_sessions:
+        from bot.web.setup import InstallationPages
+
         pages = InstallationPages(setup_sessions, lambda: open_app_api_from(configuration), utc_now)
         routes += pages.routes()
     async with _api_routes(configuration, store, bodies) as api_routes:

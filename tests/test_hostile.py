@@ -1,4 +1,4 @@
-"""No text keeps the process busy: each is read in a child process that ends where one takes 2 s of CPU."""
+"""No text keeps the process busy: each is read in a child process that ends where one takes too much CPU."""
 
 import json
 import subprocess
@@ -42,7 +42,7 @@ def failures(group: str) -> list[str]:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_64_kb_of_any_shape_are_read_within_2_seconds_of_cpu(group):
+def test_64_kb_of_any_shape_are_read_in_a_bounded_time(group):
     assert failures(group) == []
 
 

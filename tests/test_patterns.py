@@ -102,7 +102,7 @@ def test_every_pattern_reads_text_in_any_script(modules):
     refused = {}
     for pattern in patterns:
         try:
-            pattern.search("naïve 中文 \U0001f44d")
+            pattern.compile().search("naïve 中文 \U0001f44d")
         except re2.error as error:
             refused[pattern.pattern] = error
     assert (len(patterns) > 100, refused) == (True, {})

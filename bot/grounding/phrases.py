@@ -59,7 +59,7 @@ def _compile_phrases(
             try:
                 if unknown := _NAME.search(expression):
                     raise re2.error(f"unknown word list {unknown[1]}")  # noqa: TRY301  # reported below
-                compiled[str(to_plain(node))] = regex.Regex(expression, ignore_case=True)
+                compiled[str(to_plain(node))] = regex.Regex(expression, ignore_case=True).compile()
             except re2.error as error:
                 what = f"{quote_value(str(to_plain(node)))} is not a phrase ({describe_re2_error(error)})"
                 allowed = "use RE2 syntax and the names under words"

@@ -504,7 +504,7 @@ def delete_parked(transaction: Transaction, repository_id: int, who: int, until:
         delivery_table.c.accepted_at <= until.timestamp(),
         _is_named(transaction, who),
     )
-    deleted = transaction.execute(delete(delivery_table).where(named)).rowcount
+    deleted = transaction.change(delete(delivery_table).where(named))
     if deleted:
         logger.info(
             "parked deliveries that name a forgotten person are deleted",

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    CursorResult,
     Double,
     Executable,
+    Result,
     Table,
     bindparam,
     case,
@@ -114,6 +114,8 @@ class Transaction:
 
     connection: Connection
     clock: StoreClock | None
+    run_prepared: Callable[[Executable, Sequence[Mapping[str, Any]]], Result[Any] | None] | None = None
+    """Runs a statement that was built once; returns None for any other."""
 
     @property
     def shared(self) -> bool:
@@ -137,9 +139,17 @@ class Transaction:
 
     def execute(
         self, statement: Executable, rows: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
-    ) -> CursorResult[Any]:
+    ) -> Result[Any]:
         """Execute a statement and return its result."""
+        if self.run_prepared:
+            several = (rows,) if isinstance(rows, Mapping) else rows or ({},)
+            if (result := self.run_prepared(statement, several)) is not None:
+                return result
         return self.connection.execute(statement, rows)
+
+    def change(self, statement: Executable) -> int:
+        """Execute a statement that changes rows; returns how many."""
+        return self.connection.execute(statement).rowcount
 
     def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
         """Build an insert that supports ON CONFLICT."""

@@ -20,7 +20,8 @@ from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
 from sqlite3 import Connection as DriverConnection
 from sqlite3 import Error as DriverError
-from typing import TYPE_CHECKING, Any
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import InvalidatePoolError
@@ -37,6 +38,7 @@ from bot.store.database import (
     translate_errors,
 )
 from bot.store.model import StoreUnavailable
+from bot.store.prepared import PreparedStatements
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -58,8 +60,8 @@ class WorkerLock:
         except BlockingIOError as locked:
             holder = os.pread(self._descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
             raise StoreConfigError(
-                f"process {holder} already uses {database}; stop it first, or let DATABASE_URL "
-                "name a PostgreSQL database, which several may share"
+                f"process {holder} already uses {database}; stop it first, or set DATABASE_URL "
+                "to a PostgreSQL database, which several processes can share"
             ) from locked
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
@@ -246,6 +248,7 @@ class SqliteDatabase:
         _keep_private(path)
         self._path = path
         self._clock = clock or _process_clock
+        self._statements = PreparedStatements()
         # SQLite has room for one writer; that ours queue up here is cheaper than waiting for its lock.
         self._writer = _sqlite_engine(path, 1)
         self._writing = ThreadPoolExecutor(1, "store writer")
@@ -254,6 +257,7 @@ class SqliteDatabase:
         event.listen(self._writer, "begin", self._begin)
         self._reader = _sqlite_engine(path, READER_THREADS)
         self._reading = ThreadPoolExecutor(READER_THREADS, "store reader")
+        self._connections: dict[tuple[Engine, int], Connection] = {}
 
     async def write(self, work: TransactionWork[WorkResult], *, durable: bool = True) -> WorkResult:
         """Run the work and return its result once it is committed, together with what else waits by then."""
@@ -288,6 +292,8 @@ class SqliteDatabase:
         """Finish running transactions, then close the file."""
         for threads in (self._writing, self._reading):
             await asyncio.to_thread(threads.shutdown)
+        for connection in self._connections.values():
+            connection.close()
         for engine in (self._writer, self._reader):
             engine.dispose()
 
@@ -312,7 +318,7 @@ class SqliteDatabase:
     def _begin(self, connection: Connection) -> None:
         # Only the writer's thread comes here. NORMAL leaves the log in the hands of the system, and the next
         # FULL one writes it to the disk with all that came before.
-        driver: DriverConnection = connection.connection.driver_connection  # type: ignore[assignment]  # SQLite's
+        driver = _driver_of(connection)
         if connection.info.get("durable", True) != self._durable:
             driver.execute(f"PRAGMA synchronous={'FULL' if self._durable else 'NORMAL'}").close()
             connection.info["durable"] = self._durable
@@ -325,9 +331,9 @@ class SqliteDatabase:
             return _Outcome(error=error)
 
     def _scrub(self, rewrite: bool) -> None:  # noqa: FBT001  called by `partial` alone
-        connection = self._writer.raw_connection()
+        connection = self._connection(self._writer)
         try:
-            cursor = connection.cursor()
+            cursor = _driver_of(connection).cursor()
             cursor.execute(f"PRAGMA busy_timeout={SCRUB_SECONDS * 1000}")
             # Copies of rows that moved to another page are not overwritten by `secure_delete`.
             if rewrite and self._path.stat().st_size <= REWRITTEN:
@@ -340,12 +346,19 @@ class SqliteDatabase:
             # What was deleted is gone from the tables; the next sweep tries again.
             logger.warning("can't overwrite deleted content in the store's file: %s", error)
             connection.invalidate()
-        finally:
-            connection.close()
+
+    def _connection(self, engine: Engine) -> Connection:
+        """The connection of this thread; to check one out each time takes as long as two statements."""
+        key = (engine, get_ident())
+        connection = self._connections.get(key)
+        if connection is None:
+            connection = self._connections[key] = engine.connect()
+        return connection
 
     def _run(self, engine: Engine, work: TransactionWork[WorkResult]) -> WorkResult:
-        with translate_errors(), engine.begin() as connection:
-            return work(Transaction(connection, self._clock))
+        with translate_errors(), (connection := self._connection(engine)).begin():
+            run_prepared = partial(self._statements.execute, _driver_of(connection))
+            return work(Transaction(connection, self._clock, run_prepared))
 
 
 class _OneFailed(Exception):
@@ -371,6 +384,10 @@ def _answer_all(batch: list[_Waiting], outcomes: list[_Outcome]) -> None:
 
 async def _in(threads: ThreadPoolExecutor, job: partial[WorkResult]) -> WorkResult:
     return await asyncio.get_running_loop().run_in_executor(threads, job)
+
+
+def _driver_of(connection: Connection) -> DriverConnection:
+    return cast("DriverConnection", connection.connection.driver_connection)
 
 
 def _keep_private(path: Path) -> None:

@@ -146,9 +146,7 @@ async def _repeat(database: Database, step: SweepStep) -> int:
     """Run a step in batches, each in its own transaction, so that nobody waits long for a sweep."""
     total = 0
     for _ in range(MAX_BATCHES):
-        changed = await database.write(
-            lambda transaction: transaction.execute(step(transaction.now)).rowcount
-        )
+        changed = await database.write(lambda transaction: transaction.change(step(transaction.now)))
         total += changed
         if changed < SWEEP_BATCH:
             break

@@ -1,7 +1,8 @@
 """Say whether the author can tell from a review comment what to do, and what is missing.
 
-A logistic regression over a few counts, learned from review comments that people labelled
-(docs/detection.md). What is missing is found by words: what is wrong, where, and what to do.
+A comment that names what to change is clear, however short. The others are judged by a logistic regression
+over a few counts, learned from review comments that people labelled (docs/detection.md). What is missing is
+found by words: what is wrong, where, and what to do.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ def clarity(text: str) -> Clarity:
     score = 1 / (
         1 + exp(-sum(weight * count for weight, count in zip(_WEIGHTS, count_features(text), strict=True)))
     )
+    if score < _CLEAR_FROM and names_change(text):
+        score = _NAMED_CHANGE
     if _SUGGESTION.search(text):  # the change itself, ready to commit
         score = 1.0
     score = round(score, 2) if _WORD.search(text) else 0.0
@@ -83,7 +86,7 @@ def _parts_beside_words(item: Item) -> frozenset[MissingPart]:
 _words_clarity = lru_cache(1024)(clarity)  # the same texts are judged at every turn
 
 
-_CLEAR_FROM = 0.5
+_CLEAR_FROM, _NAMED_CHANGE = 0.5, 0.75
 # Printed by benchmarks/_train_clarity.py, in the order of `count_features`.
 _WEIGHTS = (
     *(-13.105, 0.717, 0.69, 3.34, 0.726, 4.788, 1.731, -0.482, 0.709, 0.377, 0.52, -0.424, 0.599, 2.136),
@@ -112,6 +115,7 @@ _EDIT = regex.Regex(
     r"(?i)\b(?:add|remove|rename|move|drop|delete|replace|split|update|use|put|make|extract|fix|document|mention"
     r"|sort|inline|wrap|handle|avoid|keep|write|convert|declare|set|change|return|call|check|pass|test|revert)\b"
 )
+_NOUN = regex.Regex(r"(?i)\b(?:this|the|that|an?|your|its|our|my|these)\s+\w+")
 _PROBLEM = regex.Regex(
     r"(?i)\b(?:wrong|incorrect|missing|broken|fails?|failing|bug|typo|unused|redundant|duplicat\w+|unnecessary"
     r"|deprecated|confus\w+|mislead\w+|inconsistent|breaks?|because|since|otherwise|so that|instead|not|never"
@@ -161,10 +165,97 @@ def _share(pattern: regex.Regex, text: str) -> float:
     return min(len(pattern.findall(text)), _MOST) / _MOST
 
 
+_SENTENCE = regex.Regex(r"(?:[^.!?;\n]|[.!?;]+[^\s.!?;])+[.!?;]*")
+_NAME = regex.Regex(r"`[^`]+`|\w\(|\w\.\w|[a-z][A-Z]|\w_\w|\w/\w|^[A-Z]{2,}$")
+_TOKEN = regex.Regex(r"`[^`\n]+`|[A-Za-z_][\w'.()/-]*[\w')]|\w")
+_OPENING = (
+    r"^\W*(?:(?:nit|nitpick|minor|style|suggestion|optional|typo|todo)\w*\W*)?(?:(?:please|also|and|then|just|so"
+    r"|maybe|perhaps|probably|kindly|instead|simply|again|here|rather)[\s,]+)*"
+)
+_ASKED = (
+    r"(?:can|could|would|will) you|(?:can|could) we|let's|lets|let us|please|(?:do|would) you mind|mind"
+    r"|do not|don't|never|always"
+)
+_REQUEST = regex.Regex(rf"{_OPENING}(?:{_ASKED})\b", ignore_case=True)
+_IMPERATIVE = regex.Regex(
+    rf"{_OPENING}(?:(?:{_ASKED}|(?:you|we) (?:can|could|may|might)|(?:you )?(?:may|might) want to|i would|i'd"
+    r"|we'd|better(?: to)?|remember to|make sure to|try to|want to|feel free to)\s+"
+    r"(?:(?:please|just|also|rather|maybe|probably|not)\s+)*)?(?:add|annotate|assert|avoid|bump|cache|call|catch"
+    r"|change|check|clarify|close|comment|consider|consolidate|convert|correct|cover|create|declare|define|delete"
+    r"|describe|document|drop|ensure|escape|exclude|explain|export|expose|extract|fix|format|handle|hide|import"
+    r"|include|indent|inline|introduce|keep|leave|limit|link|list|log|make|mark|mention|merge|mock|move|open"
+    r"|override|pass|pin|prefer|prefix|print|provide|put|quote|raise|rebase|reduce|refactor|regenerate|remove"
+    r"|rename|reorder|replace|return|reuse|revert|reword|run|set|shorten|show|simplify|skip|sort|specify|split"
+    r"|squash|stop|store|swap|switch|test|throw|uncomment|update|use|validate|verify|wrap|write)(?:ing)?\s",
+    ignore_case=True,
+)
+_DUTY = regex.Regex(r"\b(?:has to|have to|needs? to|must|ought to)\b", ignore_case=True)
+_ADVICE = regex.Regex(
+    r"\b(?:should|shall|needs? (?:an?|the)|had better|is supposed to|instead|rather than"
+    r"|(?:can|could|may|might)(?: just| simply| also| probably| all)? (?:be|go|use|live|move|become|have))\b",
+    ignore_case=True,
+)
+# Its repair goes without saying.
+_DEFECT = regex.Regex(
+    r"\b(?:typos?|unused|redundant|duplicated?|unnecessary|superfluous|misspelled|missing|leftover|dead code"
+    r"|trailing|deprecated|not (?:needed|used|necessary|required)|never used|no longer (?:needed|used))\b",
+    ignore_case=True,
+)
+_ANSWERED = regex.Regex(
+    r"^\W*(?:ah|ok|oh|thanks|done|fixed|i (?:have|'ve|did|was|wasn't|updated|just|added|removed|changed"
+    r"|agree))\b|\b(?:should (?:have|help|work)|i wasn't|so i|i removed|i updated"
+    r"|should be (?:ok|fine|good|enough|able))\b",
+    ignore_case=True,
+)
+# Words that name nothing, and verbs that don't say what to do.
+_VAGUE_WORDS = """
+    the that this these those its them they she you your our are was were been being does did done has
+    have having had can could may might must shall should will would not never just also too please
+    maybe perhaps really very some any all most more again now still yet out into about over off and but
+    then than from for with here there fix fixed change changed improve improved look looks work works
+    better clean cleaned rewrite redo update updated correct handle handled address addressed make made
+    thing things stuff something anything everything somehow nothing code way okay good bad wrong nit
+    well right get got what why how when where which who need needs needed want think like see know sure
+    lets let's kindly i'd don't doesn't isn't can't shouldn't won't needn't
+"""
+_VAGUE = frozenset(_VAGUE_WORDS.split())
+
+
+def names_change(text: str) -> bool:
+    """Say whether a sentence names the change that it demands, or a defect that says what to do."""
+    return any(_names_it(str(sentence[0]).strip()) for sentence in _SENTENCE.finditer(text))
+
+
+def _names_it(sentence: str) -> bool:
+    is_request = _REQUEST.match(sentence) is not None
+    if _ANSWERED.search(sentence) or (sentence.endswith("?") and not is_request):
+        return False
+    tokens = [str(token) for token in _TOKEN.findall(sentence)]
+    named = sum(
+        2 if _NAME.search(token) else len(token) > 2 and token.lower() not in _VAGUE for token in tokens
+    )
+    if named < _FEW_NAMED:
+        return False
+    is_imperative = _IMPERATIVE.match(sentence) is not None
+    if is_request and is_imperative:
+        return True
+    if sentence.endswith("?"):
+        return False
+    if named >= _MANY_NAMED and (is_imperative or _ADVICE.search(sentence)):
+        return True
+    has_defect = _DEFECT.search(sentence) and named >= _MANY_NAMED + ("`" not in sentence)
+    return bool(has_defect or _DUTY.search(sentence))
+
+
+_FEW_NAMED, _MANY_NAMED = 3, 4  # words that name something; what is written as code counts as two
+
+
 def _find_missing(text: str) -> tuple[MissingPart, ...]:
     has_location = _LOCATION.search(text) or _LOCATION_BY_CASE.search(text)
     has_fence = any(kind is SpanKind.FENCE for kind, _, _ in cover_pieces(text))
-    has_change = has_fence or (_EDIT.search(text) and not text.strip().endswith("?"))
+    verbs = _NOUN.sub("", text)
+    is_asked = text.strip().endswith("?") and not _REQUEST.match(text)
+    has_change = has_fence or (_EDIT.search(verbs) and not is_asked)
     parts = (
         (_PROBLEM.search(text), MissingPart.PROBLEM),
         (has_location, MissingPart.LOCATION),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from urllib.parse import unquote
 
 from bot import regex
+from bot.markdown.blocks import with_plain_breaks
 from bot.markdown.scan import code_spans, quotations
+from bot.markdown.spans import find_fences
 from bot.paths import is_inside_repository
 from bot.values import Location
 
@@ -149,18 +152,28 @@ class LocationMention:
     is_frame: bool = False
 
 
-def find_locations(text: str, *, repository: str | None = None) -> tuple[Location, ...]:
-    """Return the locations that the text is about, in order, each once."""
-    mentions = find_mentions(text, repository=repository)
-    return tuple(dict.fromkeys(mention.location for mention in mentions if mention.is_subject))
-
-
 def find_place(text: str, *, repository: str | None = None) -> tuple[Location | None, tuple[str, str] | None]:
     """Return the location that the text is most about, and the named part; one with a line is preferred."""
     mentions = [mention for mention in find_mentions(text, repository=repository) if mention.is_subject]
     exact = next((mention for mention in mentions if mention.location.line or mention.part), None)
     best = exact or next(iter(mentions), None)
     return (best.location, best.part) if best else (None, None)
+
+
+_NO_OUTPUT = frozenset({"suggestion", "json", "yaml", "yml", "diff", "patch"})
+"""Fences that propose or state something; every other one may hold what a program printed."""
+
+
+def find_output_locations(body: str) -> Iterator[tuple[int, Location]]:
+    """Yield the line that the output in each fence points at, such as a traceback, and the fence's offset."""
+    fences = [fence for fence in find_fences(body) if _NO_OUTPUT.isdisjoint(fence.info.lower().split()[:1])]
+    if not fences:
+        return
+    starts = [0, *accumulate(len(line) + 1 for line in with_plain_breaks(body).split("\n"))]
+    for fence in fences:
+        exact = (mention.location for mention in find_mentions(fence.text) if mention.location.line)
+        if location := next(exact, None):
+            yield starts[fence.line - 1], location
 
 
 def find_mentions(text: str, *, repository: str | None = None) -> tuple[LocationMention, ...]:
@@ -260,7 +273,7 @@ def _mention(text: str, match: regex.RegexMatch, start: int, end: int) -> Locati
     if line and "/" not in path and _is_host(path):
         return None
     name = match["name"] or match["call"] or match["slug"]
-    part = _part(name, is_slug=bool(match["slug"])) if name else None
+    part = _part(name, is_section=bool(match["slug"])) if name else None
     if not line and not part:
         around = _lines_around(text, start, end)
         if around:
@@ -308,10 +321,8 @@ def _is_definition(code: str) -> bool:
     return code.endswith(")") or "." in code or "::" in code or "_" in code.strip("_") or is_camel
 
 
-def _part(
-    name: str, *, is_slug: bool = False, is_section: bool = False, is_call: bool = False
-) -> tuple[str, str]:
-    if is_slug or is_section:
+def _part(name: str, *, is_section: bool = False, is_call: bool = False) -> tuple[str, str]:
+    if is_section:
         return "section", name
     return "function", f"{name.removesuffix('()')}()" if is_call or name.endswith("()") else name
 

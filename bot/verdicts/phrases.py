@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
+from itertools import product
 from typing import Any
 
 from bot import regex
@@ -16,13 +17,16 @@ from bot.verdicts.locations import find_mentions
 MAX_POINTING_WORDS = 12
 """Words of a sentence that only points at remarks made elsewhere."""
 
-TOKEN = regex.Regex(r"`[^`\n]*`|https?://\S+|\+1\b|\w[\w'’-]*")
+TOKEN = regex.Regex(r"`[^`\n]*`|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|https?://\S+|\+1\b|\w[\w'’-]*")
 _MENTION = regex.Regex(r"(^|[\s(,])@[\w-]+(?:/[\w-]+)?(?:\[bot\])?")
+EMOJI = regex.Regex(r"(?:^|\s):[a-z0-9_+-]{2,30}:")
+"""An emoji by its name, such as `:eyes:`; its colons introduce nothing."""
 _CLAUSE = regex.Regex(r"[,;:!—–]+\s|\s[-–—]+\s|\s*\.\.\.\s*|…")
-_SMILEY = regex.Regex(r"[:;=8]['’]?-?[)(DPp|/\\*](?:\W|$)")
+_SMILEY = regex.Regex(r"[:;=8]['’]?-?[)(DPp|/\\](?:\W|$)")
 _AROUND_COLON = " \t\n*_)\"'”’"
 CLOSERS = " \t\n*_)\"'”’`"
 _CODE = "`"
+_QUOTED = frozenset('`"“')
 _REFUSALS = frozenset({"don't", "can't", "cannot", "not", "doesn't", "won't", "never", "shouldn't"})
 _FEWEST_REFUSING = 3
 _GOING_ON_WORDS = "it it's this that i i'm i've we which really especially very so much great good"
@@ -75,6 +79,7 @@ class RemarkPhrases:
     praise: PhraseList
     reservations: PhraseList
     footers: PhraseList
+    rest: PhraseList
     hedges: PhraseList
     concessions: PhraseList
     harms: PhraseList
@@ -84,20 +89,8 @@ class RemarkPhrases:
 def parse_phrases(data: bytes, file: str) -> RemarkPhrases:
     """Return the lists in the text; raise `RuleFileError` with all its problems."""
     values = parse_rule_file(data, file, "rules/phrases")
-    names = (
-        "pointing",
-        "thanks",
-        "praise",
-        "reservations",
-        "footers",
-        "hedges",
-        "concessions",
-        "harms",
-        "repeats",
-    )
-    return RemarkPhrases(
-        frozenset(values["fillers"].split()), *(PhraseList(map(_phrase, values[name])) for name in names)
-    )
+    lists = [PhraseList(map(_phrase, values[name.name])) for name in fields(RemarkPhrases)[1:]]
+    return RemarkPhrases(frozenset(values["fillers"].split()), *lists)
 
 
 def _phrase(values: dict[str, Any]) -> Phrase:
@@ -114,14 +107,16 @@ def shipped_phrases() -> RemarkPhrases:
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a sentence in lower case; code is one sign, mentions of people are left out."""
+    """Return the words of a sentence in lower case: code and quotations as one sign, no people, no emoji."""
     if "@" in text:
         text = _MENTION.sub(lambda mention: str(mention[1]), text)
+    if ":" in text:
+        text = EMOJI.sub(" ", text)
     return [_word(token) for token in TOKEN.findall(text)]
 
 
 def _word(token: str) -> str:
-    return _CODE if token[0] == _CODE else token.replace("’", "'").rstrip("-'").lower()
+    return _CODE if token[0] in _QUOTED else token.replace("’", "'").rstrip("-'").lower()
 
 
 def states_something(sentence: str, *, has_location: bool = False) -> bool:
@@ -137,13 +132,17 @@ def states_something(sentence: str, *, has_location: bool = False) -> bool:
         others = [clause for clause in clauses if not phrases.thanks.has(split_words(clause))]
         if len(others) == len(clauses) or not others:
             return phrases.reservations.has(tokens)
-        rest = ", ".join(others)
-        goes_on = not _GOING_ON.isdisjoint(split_words(rest)[:1])
-        is_more = phrases.reservations.has(split_words(rest)) or phrases.harms.has(split_words(rest))
-        return (is_more or not goes_on) and states_something(rest, has_location=has_location)
-    if _is_praise(tokens):
-        return _has_reservation(tokens)
+        remainder = ", ".join(others)
+        goes_on = not _GOING_ON.isdisjoint(split_words(remainder)[:1])
+        words = split_words(remainder)
+        is_more = phrases.reservations.has(words) or phrases.harms.has(words)
+        return (is_more or not goes_on) and states_something(remainder, has_location=has_location)
     has_location = has_location or any(mention.is_subject for mention in find_mentions(sentence))
+    before, rest = _split_at_rest(tokens)
+    if rest or _is_praise(tokens):
+        # "The loop never ends, otherwise looks good": what stands before the praise counts.
+        is_remark = bool(rest and before) and (has_location or not _only_points(before))
+        return is_remark or _has_reservation(rest or tokens)
     return has_location or not _only_points(tokens)
 
 
@@ -154,7 +153,7 @@ def _is_reference(token: str) -> bool:
 
 def introduces(sentence: str) -> bool:
     """Whether the sentence only leads to what follows it: it ends with a colon, and not with a smiley."""
-    return _SMILEY.sub("", sentence).rstrip(_AROUND_COLON).endswith(":")
+    return _SMILEY.sub("", EMOJI.sub("", sentence)).rstrip(_AROUND_COLON).endswith(":")
 
 
 def _is_praise(tokens: Sequence[str]) -> bool:
@@ -163,6 +162,15 @@ def _is_praise(tokens: Sequence[str]) -> bool:
         end - start > 1 or start == 0 or len(tokens) <= 4 for start, end in phrases.praise.find(tokens)
     )
     return is_praise and not phrases.harms.has(tokens)
+
+
+def _split_at_rest(tokens: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the words before and after "otherwise" or the like; none after it where it praises nothing."""
+    phrases = shipped_phrases()
+    rests = [(start, end) for start, end in phrases.rest.find(tokens)]
+    praised = max((start for start, _ in phrases.praise.find(tokens)), default=0) if rests else 0
+    start, end = next(((start, end) for start, end in rests if end <= praised), (len(tokens), len(tokens)))
+    return tokens[:start], tokens[end:]
 
 
 def _has_reservation(tokens: Sequence[str]) -> bool:
@@ -182,9 +190,18 @@ def _only_points(tokens: Sequence[str]) -> bool:
     return all(index in pointing or token in phrases.fillers for index, token in enumerate(tokens))
 
 
+_INVERTED_WORDS = (
+    "don't didn't doesn't did does is isn't are aren't was wasn't should shouldn't can can't could couldn't"
+    " would wouldn't will won't"
+)
+_SUBJECTS = ("we", "you", "they", "this", "that", "it", "these", "those", "there")
+_ASKING_STARTS = {*product(_INVERTED_WORDS.split(), _SUBJECTS), *product(("do",), _SUBJECTS[:3])}
+_UNDECIDED = (("should", "we"), ("should", "this"), ("should", "it"), ("do", "we"), ("what", "do"), ("wdyt",))
+
+
 def is_question(sentence: str) -> bool:
-    """Whether the sentence ends with a question mark."""
-    return sentence.rstrip(CLOSERS).endswith("?")
+    """Whether the sentence asks: by its question mark, or by its first words where that was left out."""
+    return sentence.rstrip(CLOSERS).endswith("?") or tuple(split_words(sentence)[:2]) in _ASKING_STARTS
 
 
 def is_hedged(text: str) -> bool:
@@ -200,10 +217,20 @@ def is_hedged(text: str) -> bool:
         return False
     if any(phrases.harms.has(split_words(sentence)) and not is_question(sentence) for sentence in stated[1:]):
         return False
+    if len(stated) > 1 and _leaves_open(stated):
+        return True
     first = split_words(stated[0])
     return is_question(stated[0]) or any(
         _NEGATIONS.isdisjoint(first[max(0, start - 2) : start]) for start, _ in phrases.hedges.find(first)
     )
+
+
+def _leaves_open(sentences: Sequence[str]) -> bool:
+    """Whether a remark that calls nothing wrong ends by asking whether to change anything."""
+    *before, last = (split_words(sentence) for sentence in sentences)
+    harms = shipped_phrases().harms
+    is_wrong = any(harms.has(tokens) or not _NEGATIONS.isdisjoint(tokens) for tokens in before)
+    return not is_wrong and any(tuple(last[: len(start)]) == start for start in _UNDECIDED)
 
 
 def repeats_earlier(body: str) -> bool:
@@ -230,7 +257,8 @@ _AFTER_MENTION = regex.Regex(
     r"|\s*[:–—-]*\s*[✅✓]"
     r"|\b(?:was|were|is now|are now|got|has been|have been|been)\s+(?:\w+\s+)?"
     r"(?:fixed|resolved|addressed|removed|handled|gone)\b"
-    r"|\bno longer\b|\b(?:is|are)\s+(?:fixed|gone|resolved|handled|fine|good|covered)\b"
+    r"|\bno longer\b|\bnow (?:gone|fixed|handled|resolved)\b"
+    r"|\b(?:is|are)\s+(?:fixed|gone|resolved|handled|fine|good|covered)\b"
     r"|\b(?:not|never) (?:found|an issue|a problem|present|needed|required|seen|apply)\b"
     r"|\bbefore (?:your|this|the|my) (?:change|pr|pull|patch|commit|branch)\b"
     r"|\b(?:on|in) (?:main|master) (?:too|already|as well)\b"
@@ -239,7 +267,9 @@ _AFTER_MENTION = regex.Regex(
     ignore_case=True,
 )
 _ASKS = regex.Regex(
-    r"^[\s*_-]*(?:please|(?:can|could|would|will) you|can we|could we|shouldn't|should)\b", ignore_case=True
+    r"^[\s*_-]*(?:please|(?:can|could|would|will) you|can we|could we|shouldn't"
+    r"|should (?:this|that|it|these|there))\b",
+    ignore_case=True,
 )
 _REACH = 300
 

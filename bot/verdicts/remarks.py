@@ -27,7 +27,10 @@ from bot.verdicts.phrases import (
 from bot.verdicts.reviewers import ReviewerFormat, read_app_comment
 from bot.verdicts.tags import (
     MAX_ITEM_WORDS,
+    TaggedBody,
+    TextSource,
     TextVerdict,
+    add_output,
     comment_location,
     find_suggestion,
     limit_items,
@@ -50,7 +53,7 @@ _PLURALS = {f"{label}s": label for label in _LABELS} | {
 }
 
 _LABEL = regex.Regex(
-    r"^[\s*_`\[(]{0,6}(?P<label>[A-Za-z-]{3,12})(?P<close>[\])`*_]{0,3})\s*"
+    r"^[\s*_`\[(]{0,6}(?:(?:[^\x00-\x7F]{1,4}|:[a-z_]{2,20}:)\s)?(?P<label>[A-Za-z-]{3,12})(?P<close>[\])`*_]{0,3})\s*"
     r"(?P<decorations>\([A-Za-z ,/-]{1,60}\)|\[[A-Za-z ,/-]{1,60}\])?[*_`]{0,3}\s*"
     r"(?P<sign>:|,|[-–—]\s|)[*_`]{0,3}\s*"
 )
@@ -86,7 +89,7 @@ def read_label(text: str) -> RemarkLabel:
     if name in _LABELS:
         stated = True if name in BLOCKING_LABELS else False if name in WARNING_LABELS else None
         return RemarkLabel(name, stated if decorated is None else decorated, rest)
-    if name in _BLOCKING_WORDS and match["sign"].strip() == ":":
+    if name in _BLOCKING_WORDS and (match["sign"].strip() == ":" or "]" in match["close"]):
         return RemarkLabel(None, blocks=True, rest=rest)
     return RemarkLabel(None, decorated, text) if decorated is not None else RemarkLabel(None, None, text)
 
@@ -114,32 +117,15 @@ class _Section:
     place: Location | None = None
 
 
+_MINOR_WORDS = "optional minor non-blocking nonblocking nice-to-have trivial question questions"
+_MAJOR_WORDS = "blocking blocker blockers critical must must-fix required"
+_OTHER_WORDS = "thoughts praise positives strengths positive summary overview"
 _SECTION_WORDS: dict[str, tuple[str | None, bool | None]] = {
-    **dict.fromkeys(("nit", "nits"), ("nit", False)),
-    **dict.fromkeys(("nitpick", "nitpicks"), ("nitpick", False)),
-    **dict.fromkeys(("suggestion", "suggestions"), ("suggestion", False)),
-    **dict.fromkeys(("typo", "typos"), ("typo", False)),
-    **dict.fromkeys(("polish",), ("polish", False)),
-    **dict.fromkeys(
-        (
-            "optional",
-            "minor",
-            "non-blocking",
-            "nonblocking",
-            "nice-to-have",
-            "trivial",
-            "question",
-            "questions",
-        ),
-        (None, False),
-    ),
-    **dict.fromkeys(
-        ("blocking", "blocker", "blockers", "critical", "must", "must-fix", "required"), (None, True)
-    ),
+    **{word: (label, False) for label in WARNING_LABELS for word in (label, f"{label}s")},
     **dict.fromkeys(("todo", "todos"), ("todo", True)),
-    **dict.fromkeys(
-        ("thoughts", "praise", "positives", "strengths", "positive", "summary", "overview"), (None, None)
-    ),
+    **dict.fromkeys(_MINOR_WORDS.split(), (None, False)),
+    **dict.fromkeys(_MAJOR_WORDS.split(), (None, True)),
+    **dict.fromkeys(_OTHER_WORDS.split(), (None, None)),
 }
 _GOOD_TITLES = (
     "what works",
@@ -152,10 +138,10 @@ _GOOD_TITLES = (
 )
 
 
-def _section(text: str) -> _Section:
+def _section(text: str, repository: str | None = None) -> _Section:
     """Read a title: which severity it gives the list below, and which file that is about."""
     tokens = split_words(text)
-    place, _ = find_place(text)
+    place, _ = find_place(text, repository=repository)
     lowered = " ".join(tokens)
     if len(tokens) <= 8 and any(map(lowered.startswith, _GOOD_TITLES)):
         return _Section(is_silent=True)
@@ -168,17 +154,11 @@ def _section(text: str) -> _Section:
     return _Section(label, blocks, is_silent=blocks is None, place=place)
 
 
-def read_review_body(
-    body: str, gates: Gates, *, url: str = "", app: ReviewerFormat | None = None
-) -> TextVerdict:
-    """Return what a review's body states: its tags with their text, and its findings in plain words.
-
-    The body of an App whose format is known only sums its inline comments up: just its tags count.
-    """
-    tagged = read_tagged(body, gates, url=url)
-    if app is not None:
-        return tagged.verdict
-    reader = _BodyReader(body, tagged.readable, url)
+def read_review_body(body: str, gates: Gates, *, url: str = "", repository: str | None = None) -> TextVerdict:
+    """Return what a review's body states: its tags with their text, and its findings in plain words."""
+    source = TextSource(url, repository)
+    tagged = read_tagged(body, gates, source)
+    reader = _BodyReader(body, tagged, source)
     has_tag = tagged.has_tag or "feedback_items" in body  # a document states its items itself
     listed, prose = reader.read(tagged.rest, has_tag=has_tag)
     stated = [item for item in map(_label_item, tagged.verdict.items) if item is not None]
@@ -205,34 +185,44 @@ def _label_item(item: Item) -> Item | None:
     return replace(item, words=words, label=label.name, blocks=label.blocks)
 
 
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """The words of one paragraph, the location that a title above gives, and that of output below."""
+
+    text: str
+    place: Location | None
+    output: Location | None = None
+
+
 class _BodyReader:
     """Reads the blocks of a body that no tag speaks for."""
 
-    def __init__(self, body: str, readable: str, url: str) -> None:
+    def __init__(self, body: str, tagged: TaggedBody, source: TextSource) -> None:
         self.body = body
-        self.readable = (
-            _COMMAND_LINE.sub(lambda line: " " * len(line[0]), readable) if "/" in readable else readable
-        )
-        self.url = url
+        self.readable = readable = tagged.readable
+        if "/" in readable:
+            self.readable = _COMMAND_LINE.sub(lambda line: " " * len(line[0]), readable)
+        self.outputs = tagged.outputs
+        self.source = source
         self.section = _Section()
 
     def read(self, blocks: Sequence[ProseBlock], *, has_tag: bool) -> tuple[list[Item], list[Item]]:
         """Return the findings of list items, and those of other prose."""
         listed: list[Item] = []
         prose: list[Item] = []
-        pieces: list[tuple[str, Location | None]] = []
+        pieces: list[_Piece] = []
         headings: list[str] = []
         merged = self._lists_of_names(blocks)
         for block in blocks:
             text = self.readable[block.start : block.end]
             if block in merged:
-                pieces += [(merged[block], self.section.place)] if merged[block] else []
+                pieces += [_Piece(merged[block], self.section.place)] if merged[block] else []
             elif block.kind is BlockKind.HEADING:
-                self.section = _section(text)
+                self.section = _section(text, self.source.repository)
                 headings.append(text)
             elif block.kind in (BlockKind.ITEM, BlockKind.TASK):
                 item = None if block.ticked else self._remark(text)
-                listed += [item] if item else []
+                listed += [add_output(item, self.outputs.get(block.start))] if item else []
             else:
                 self._paragraph(block, prose, pieces)
         if pieces:
@@ -254,29 +244,29 @@ class _BodyReader:
             listed = takewhile(lambda other: other.kind is BlockKind.ITEM, following)
             items = [(item, self.readable[item.start : item.end]) for item in listed]
             *_, (start, end) = sentence_spans(text)
-            is_statement = states_something(text[start:end].rstrip(CLOSERS).rstrip(":"))
-            if items and is_statement and all(_is_name(words) for _, words in items):
+            introduction = text[start:end].rstrip(CLOSERS).rstrip(":")
+            is_completed = _COMPLETED.search(introduction) or all(_is_name(words) for _, words in items)
+            if items and is_completed and states_something(introduction):
                 merged |= dict.fromkeys((item for item, _ in items), "")
                 merged[block] = f"{text.rstrip()} {', '.join(tidy_words(words) for _, words in items)}"
         return merged
 
-    def _paragraph(
-        self, block: ProseBlock, prose: list[Item], pieces: list[tuple[str, Location | None]]
-    ) -> None:
+    def _paragraph(self, block: ProseBlock, prose: list[Item], pieces: list[_Piece]) -> None:
         text = self.readable[block.start : block.end]
+        output = self.outputs.get(block.start)
         if not text.strip():
             return
         label = read_label(text.strip())
         starts_label = label.name is not None or label.blocks is not None
         if starts_label and label.rest.strip():
             item = self._remark(text)
-            prose += [item] if item else []
+            prose += [add_output(item, output)] if item else []
             return
         sentences = list(sentence_spans(self.readable, block.start, block.end))
         stated = [span for span in sentences if self._states(*span)]
         last = self.readable[sentences[-1][0] : sentences[-1][1]] if sentences else ""
         if introduces(last):
-            self.section = _section(last)
+            self.section = _section(last, self.source.repository)
         elif not self.section.is_silent and not starts_label:
             self.section = replace(self.section, label=None, blocks=None)
         if not stated or self.section.is_silent:
@@ -288,8 +278,12 @@ class _BodyReader:
         )
         if starts_at_line:
             prose.append(self._item(tidy_words(words), words, RemarkLabel(None, None, words)))
-        else:
-            pieces.append((words, self.section.place))
+            return
+        place = self.section.place
+        if pieces and place and pieces[-1].place != place:
+            prose.append(self._prose(pieces))
+            pieces.clear()
+        pieces.append(_Piece(words, place, output))
 
     def _states(self, start: int, end: int) -> bool:
         sentence = self.readable[start:end]
@@ -302,13 +296,14 @@ class _BodyReader:
         is_indented = following.lstrip("\r\n").startswith("    ") and "\n" in following
         return is_indented or following.lstrip().startswith(("```", "~~~"))
 
-    def _prose(self, pieces: Sequence[tuple[str, Location | None]]) -> Item:
-        text = "\n\n".join(piece for piece, _ in pieces)
+    def _prose(self, pieces: Sequence[_Piece]) -> Item:
+        text = "\n\n".join(piece.text for piece in pieces)
         words = tidy_words(text)
-        place, part = find_place(text)
-        place = place or next((inherited for _, inherited in pieces if inherited), None)
+        place, part = find_place(text, repository=self.source.repository)
+        place = place or next((piece.place for piece in pieces if piece.place), None)
         blocks = not is_hedged(text)
-        return Item(None, words[:MAX_ITEM_WORDS], place, self.url, part=part, blocks=blocks)
+        item = Item(None, words[:MAX_ITEM_WORDS], place, self.source.url, part=part, blocks=blocks)
+        return add_output(item, next((piece.output for piece in pieces if piece.output), None))
 
     def _remark(self, text: str) -> Item | None:
         """Return the finding of a list item or labelled paragraph, if it is one."""
@@ -326,18 +321,25 @@ class _BodyReader:
         return self._item(tidy_words(rest), text, label)
 
     def _item(self, words: str, text: str, label: RemarkLabel) -> Item:
-        place, part = find_place(text)
+        place, part = find_place(text, repository=self.source.repository)
         if label.name is None and label.blocks is None:
             label = RemarkLabel(self.section.label, self.section.blocks, label.rest)
         return Item(
             None,
             words[:MAX_ITEM_WORDS],
             place or self.section.place,
-            self.url,
+            self.source.url,
             part=part,
             label=label.name,
             blocks=_blocks(label, label.rest),
         )
+
+
+_COMPLETED = regex.Regex(
+    r"\b(?:should|must|needs? to|ha(?:s|ve) to|ought to|would) (?:be|look like|read|contain)\s*$",
+    ignore_case=True,
+)
+"""How a sentence ends that a list completes: its items are what it asks for, no remarks."""
 
 
 def _is_name(text: str) -> bool:
@@ -385,7 +387,8 @@ def read_inline_comment(
 def _inline_tags(body: str, gates: Gates, place: Location, url: str) -> list[Item]:
     whole = parse_tags(body, gates, url=url, place=place).items
     if len(whole) > 1:
-        words = {item.tag: item.words for item in read_tagged(body, gates).verdict.items if item.words}
+        tagged = read_tagged(body, gates, TextSource())
+        words = {item.tag: item.words for item in tagged.verdict.items if item.words}
         whole = tuple(replace(item, words=words.get(item.tag, item.words)) for item in whole)
     return [item for item in map(_label_item, whole) if item is not None]
 

@@ -19,8 +19,9 @@ THRESHOLDS = {"critical": "critical", "high": "major", "medium": "minor", "low":
 _HEAD = 300
 """Characters at the head of a comment in which its severity stands."""
 _LABEL = regex.Regex(
-    r"^[\s*_]{0,6}(?:\S{1,4} )?(?:\[[A-Za-z]+\]|[a-z]+(?: \([a-z_, -]{1,60}\))?:)[*_]{0,3}\s*"
+    r"^[\s*_]{0,6}(?:\S{1,4} )?(?:\[[A-Za-z]+\]|Bug:|[a-z]+(?: \([\w.:, -]{1,120}\))?:)[*_]{0,3}\s*"
 )
+_FOLD = regex.Regex(r"<details\b([^<>]*)>|</details>", ignore_case=True)
 _LINK_TEXT = regex.Regex(r"\[([^\]\n]{1,300})\]\([^)\s]{1,500}\)")
 
 
@@ -97,10 +98,11 @@ def is_severe(severity: str | None, threshold: str) -> bool:
 
 def read_app_comment(body: str, app: ReviewerFormat) -> AppRemark | None:
     """Return what the comment says without its scaffolding; None where that is nothing."""
-    head = body[:_HEAD].lower()
+    head = body[:_HEAD].partition("```")[0].lower()
     severity = next((mark.severity for mark in app.severities if mark.text.lower() in head), None)
     suggestion = find_suggestion(body)
-    visible = read_prose(_without_folds(body))
+    unfolded = _without_folds(body).replace("<h3>", "### ").replace("&nbsp;", " ")
+    visible = read_prose(unfolded)
     lines = [_LINK_TEXT.sub(lambda link: str(link[1]), line).strip() for line in visible.split("\n")]
     kept = [line for index, line in enumerate(lines) if not _is_scaffolding(line, app, first=index == 0)]
     words = _join(kept)
@@ -146,26 +148,17 @@ def _join(lines: Iterable[str]) -> str:
 
 
 def _without_folds(body: str) -> str:
-    """Return the body without its folded parts, however they are nested."""
-    lowered = (
-        body.lower()
-        if body.isascii()
-        else body.replace("<DETAILS", "<details").replace("</DETAILS", "</details")
-    )
+    """Return the body without its folded parts, however they are nested; what is unfolded at first stays."""
     parts: list[str] = []
-    done = depth = at = 0
-    while True:
-        opening, closing = lowered.find("<details", at), lowered.find("</details>", at)
-        if opening >= 0 and (opening < closing or closing < 0):
-            if not depth:
-                parts.append(body[done:opening])
-            depth += 1
-            at = opening + len("<details")
-        elif closing >= 0:
-            depth = max(0, depth - 1)
-            at = closing + len("</details>")
-            if not depth:
-                done = at
-        else:
-            break
-    return "".join((*parts, "" if depth else body[done:]))
+    folds: list[bool] = []  # of each element that is open, whether it hides
+    hidden = done = 0
+    for tag in _FOLD.finditer(body):
+        if not hidden:
+            parts.append(body[done : tag.start()])
+        if tag[1] is not None:
+            folds.append("open" not in tag[1].lower())
+            hidden += folds[-1]
+        elif folds:
+            hidden -= folds.pop()
+        done = tag.end()
+    return "".join((*parts, "" if hidden else body[done:]))

@@ -156,7 +156,8 @@ def _items_now(
         return (), 0  # remarks beside an approval are recorded as words, not as findings
     rules, is_app = context.rules, review.author.bot
     app = find_format(review.author.login, bot=is_app)
-    body = read_review_body(review.body, rules.gates, url=review.url)
+    repository = context.pull_request.repository.full_name
+    body = read_review_body(review.body, rules.gates, url=review.url, repository=repository)
     # The body of a known review App is scaffolding around its inline comments.
     items = [item for item in body.items if item.tag or not (app or context.is_advisory)]
     items += review.documents

@@ -80,7 +80,9 @@ def _comment_verdict(
     stance, items, more = _comment_stance(event, rules)
     counted = event.author.id not in {me.id, pull_request.author.id}
     if counted and stance is Stance.REJECTS and not items:
-        plain = read_review_body(event.body, _NO_BRACKETS, url=event.url).items
+        plain = read_review_body(
+            event.body, _NO_BRACKETS, url=event.url, repository=pull_request.repository.full_name
+        ).items
         items = infer_tags(settle_blocking(plain, rules.gates, is_rejection=True), rules)
     return Verdict(
         id=f"comment:{event.comment_id}",

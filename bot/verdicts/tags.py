@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
@@ -17,8 +18,8 @@ from bot.markdown.prose import BlockKind, ProseBlock, read_prose, sentence_spans
 from bot.pull_request.events import InlineCommentSnapshot
 from bot.pull_request.model import Item, Stance
 from bot.values import Location
-from bot.verdicts.locations import find_place
-from bot.verdicts.phrases import is_doubted
+from bot.verdicts.locations import find_output_locations, find_place
+from bot.verdicts.phrases import EMOJI, is_doubted
 
 MAX_TAGS = 100
 """Different tags that one verdict may name; the rest is counted."""
@@ -47,7 +48,7 @@ class TextVerdict:
 def parse_tags(body: str, gates: Gates, *, url: str = "", place: Location | None = None) -> TextVerdict:
     """Parse every tag that the text states; each speaks for its block, at a location for the whole text."""
     if place is None:
-        return read_tagged(body, gates, url=url).verdict
+        return read_tagged(body, gates, TextSource(url)).verdict
     whole = own_words(body, gates)
     suggestion = find_suggestion(body)
     tags = (*_hidden_tags(body), *(hit.tag for hit in find_tag_hits(body, gates)))
@@ -69,6 +70,14 @@ class TagHit:
 
 
 @dataclass(frozen=True, slots=True)
+class TextSource:
+    """Where a text was written: its address, and the repository whose permalinks are locations."""
+
+    url: str = ""
+    repository: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TaggedBody:
     """What the tags of a body state, and the blocks that they do not speak for."""
 
@@ -77,20 +86,21 @@ class TaggedBody:
     rest: tuple[ProseBlock, ...]
     """Blocks without a tag that no tag above speaks for; headings too."""
     has_tag: bool
-    hidden: tuple[str, ...] = ()
-    """Tags that only a list names, so that no words of the body belong to them."""
+    outputs: Mapping[int, Location]
+    """Of a block, by its start: the line that the output in a fence below it points at."""
 
 
-def read_tagged(body: str, gates: Gates, *, url: str = "") -> TaggedBody:
+def read_tagged(body: str, gates: Gates, source: TextSource) -> TaggedBody:
     """Give each tag of a body the text that it speaks for, with the locations in it."""
     readable = read_prose(body)
     blocks = split_prose(body, readable)
+    outputs = _outputs_by_block(body, blocks)
     hits = find_tag_hits(body, gates)
-    hidden = tuple(_hidden_tags(body))
-    items: list[Item] = [Item(tag, url=url) for tag in hidden]
+    items: list[Item] = [Item(tag, url=source.url) for tag in _hidden_tags(body)]
     rest: list[ProseBlock] = []
     heads: Sequence[TagHit] = ()  # tags of a heading or a line of its own, which speak for what follows
     below: list[ProseBlock] = []
+    output: Location | None = None
     next_hit = 0
     for block in blocks:
         first = next_hit
@@ -101,24 +111,44 @@ def read_tagged(body: str, gates: Gates, *, url: str = "") -> TaggedBody:
             continue  # a task with a tag: what is to be looked at, or was
         is_heading = block.kind is BlockKind.HEADING
         if own or is_heading:
-            items += _headed_items(readable, heads, below, url)
-            heads, below = (), []
+            items += (add_output(item, output) for item in _headed_items(readable, heads, below, source))
+            heads, below, output = (), [], None
+        output = output or outputs.get(block.start)
         if own and (is_heading or not _text_without_tags(readable, block, own)):
             heads = own
             below = [block] if is_heading else []
         elif own:
-            items += _block_items(readable, block, own, url)
+            stated = list(_block_items(readable, block, own, source))
+            items += (*stated[:-1], *(add_output(item, output) for item in stated[-1:]))
+            output = None
         elif heads:
             below.append(block)
         else:
             rest.append(block)
-    items += _headed_items(readable, heads, below, url)
+            output = None
+    items += (add_output(item, output) for item in _headed_items(readable, heads, below, source))
     suggestion = find_suggestion(body) if len({item.tag for item in items}) == 1 else None
     if suggestion is not None:
         items = [replace(item, suggestion=suggestion, offered=False) for item in items]
     limited, more = limit_items(items)
     verdict = TextVerdict(stated_stance(body), limited, more)
-    return TaggedBody(verdict, readable, tuple(rest), bool(items) or more > 0, hidden)
+    return TaggedBody(verdict, readable, tuple(rest), bool(items) or more > 0, outputs)
+
+
+def _outputs_by_block(body: str, blocks: Sequence[ProseBlock]) -> dict[int, Location]:
+    starts = [block.start for block in blocks]
+    outputs: dict[int, Location] = {}
+    for offset, location in find_output_locations(body):
+        if above := bisect_right(starts, offset):
+            outputs.setdefault(starts[above - 1], location)
+    return outputs
+
+
+def add_output(item: Item, output: Location | None) -> Item:
+    """Return the item with the line of a program's output below it, where its words give none."""
+    place = item.place
+    is_vague = place is None or (place.line is None and output is not None and place.path == output.path)
+    return replace(item, place=output) if output and is_vague and item.part is None else item
 
 
 def find_tag_hits(body: str, gates: Gates) -> tuple[TagHit, ...]:
@@ -148,7 +178,7 @@ def _text_without_tags(readable: str, block: ProseBlock, hits: Sequence[TagHit])
 
 
 def _headed_items(
-    readable: str, heads: Sequence[TagHit], below: Sequence[ProseBlock], url: str
+    readable: str, heads: Sequence[TagHit], below: Sequence[ProseBlock], source: TextSource
 ) -> Iterator[Item]:
     """Yield what a tag in a heading says: the text below, one item for each list item with a location."""
     texts = [readable[block.start : block.end] for block in below]
@@ -157,11 +187,11 @@ def _headed_items(
         for block, text in zip(below, texts, strict=True)
         if block.kind in (BlockKind.ITEM, BlockKind.TASK)
     ]
-    places = [find_place(text)[0] for text in listed]
+    places = [find_place(text, repository=source.repository)[0] for text in listed]
     is_split = len(listed) > 1 and all(places) and len(set(places)) == len(places)
     for head in dict.fromkeys(hit.tag for hit in heads):
         if is_split:
-            yield from (_item(head, tidy_words(text), text, url) for text in listed)
+            yield from (_item(head, tidy_words(text), text, source) for text in listed)
             continue
         bodies = texts
         if below and below[0].kind is BlockKind.HEADING and len(below) > 1:
@@ -169,10 +199,12 @@ def _headed_items(
             bodies = texts[1:] if len(title.split()) < _FEWEST_TITLE_WORDS else texts
         words = ". ".join(filter(None, (tidy_words(_BRACKETS.sub(" ", text)).rstrip(".") for text in bodies)))
         end = "." if bodies and bodies[-1].rstrip().endswith(".") else ""
-        yield _item(head, f"{words}{end}" if words else "", "\n".join(texts), url)
+        yield _item(head, f"{words}{end}" if words else "", "\n".join(texts), source)
 
 
-def _block_items(readable: str, block: ProseBlock, hits: Sequence[TagHit], url: str) -> Iterator[Item]:
+def _block_items(
+    readable: str, block: ProseBlock, hits: Sequence[TagHit], source: TextSource
+) -> Iterator[Item]:
     """Yield the tags of one block: a single one speaks for all of it, several for their own sentences.
 
     A tag that begins several lines is stated as often.
@@ -181,7 +213,7 @@ def _block_items(readable: str, block: ProseBlock, hits: Sequence[TagHit], url: 
         hit.start for hit in hits if not readable[readable.rfind("\n", 0, hit.start) + 1 : hit.start].strip()
     ]
     if len({hit.tag for hit in hits}) == 1 and len(lines) < 2:
-        yield _cut_item(readable, (block.start, block.end), hits, hits[0].tag, url)
+        yield _cut_item(readable, (block.start, block.end), hits, hits[0].tag, source)
         return
     edges = [block.start, *(start for start in lines if start > block.start), block.end]
     sentences = [span for start, end in pairwise(edges) for span in sentence_spans(readable, start, end)]
@@ -198,7 +230,7 @@ def _block_items(readable: str, block: ProseBlock, hits: Sequence[TagHit], url: 
     for start, end, own in groups:
         for first, last, parts in _split_sentence(readable, start, end, own):
             for tag in dict.fromkeys(hit.tag for hit in parts):
-                yield _cut_item(readable, (first, last), parts, tag, url)
+                yield _cut_item(readable, (first, last), parts, tag, source)
 
 
 def _split_sentence(
@@ -225,15 +257,17 @@ def _split_sentence(
         yield start, end, list(hits)
 
 
-def _cut_item(readable: str, span: tuple[int, int], hits: Sequence[TagHit], tag: str, url: str) -> Item:
+def _cut_item(
+    readable: str, span: tuple[int, int], hits: Sequence[TagHit], tag: str, source: TextSource
+) -> Item:
     start, end = span
     cuts = [(hit.start - start, hit.end - start) for hit in hits if start <= hit.start < end]
-    return _item(tag, cut_tags(readable[start:end], cuts), readable[start:end], url)
+    return _item(tag, cut_tags(readable[start:end], cuts), readable[start:end], source)
 
 
-def _item(tag: str, words: str, text: str, url: str) -> Item:
-    place, part = find_place(text)
-    return Item(tag, words[:MAX_ITEM_WORDS], place, url, part=part)
+def _item(tag: str, words: str, text: str, source: TextSource) -> Item:
+    place, part = find_place(text, repository=source.repository)
+    return Item(tag, words[:MAX_ITEM_WORDS], place, source.url, part=part)
 
 
 _FEWEST_TITLE_WORDS = 2
@@ -284,7 +318,7 @@ def own_words(body: str, gates: Gates) -> str:
 
 def tidy_words(text: str) -> str:
     """Return the text on one line, without what leads it in: bullets, dashes, colons."""
-    folded = " ".join(text.split())
+    folded = " ".join((EMOJI.sub(" ", text) if text.rstrip().endswith(":") else text).split())
     tidy = _BULLET.sub("", folded).lstrip(" :;,—–-").rstrip(" :—–-")
     return "" if not any(map(str.isalnum, tidy)) else tidy
 
@@ -366,8 +400,9 @@ _MOST_MENTIONS, _MOST_OF_A_TAG = 100, 20
 
 def infer_tags(items: Iterable[Item], rules: RepositoryRules) -> tuple[Item, ...]:
     """Return the items, each untagged one with the tag that its words look like; nothing else changes."""
-    if not rules.detection.enabled:
-        return tuple(items)
+    items = tuple(items)
+    if not rules.detection.enabled or all(item.tag is not None or not item.words for item in items):
+        return items
     gates = _inferring_gates(rules)
     return tuple(_infer_tag(item, gates, rules.detection.threshold) for item in items)
 

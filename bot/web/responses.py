@@ -1,4 +1,4 @@
-"""JSON and problem+json responses, ETags and pagination."""
+"""JSON and problem+json responses, ETags, pagination, and the templates of pages."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from http import HTTPStatus
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from aiohttp import web
 from yarl import URL
 
 from bot.github.errors import GitHubError, RateLimited
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 JSON_TYPE = "application/json"
 PROBLEM_TYPE = "application/problem+json"
@@ -37,6 +42,20 @@ def has_token(request: web.Request, token: str | None) -> bool:
         return False
     # Bytes, because comparing a str with letters outside ASCII raises.
     return hmac.compare_digest(given.strip().encode("utf-8", "replace"), token.encode())
+
+
+@cache
+def page_templates() -> Environment:
+    """The templates of the pages, escaped unless said otherwise."""
+    # Imported here: most servers are never looked at.
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        trim_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
 
 
 class ApiError(Exception):
@@ -132,7 +151,7 @@ def query_integer(request: web.Request, name: str, default: int, maximum: int) -
     if text is None:
         return default
     if not (text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= maximum):
-        raise ApiError(400, f"{name} is a whole number from 1 to {maximum}.")
+        raise ApiError(400, f"{name} must be an integer from 1 to {maximum}.")
     return int(text)
 
 

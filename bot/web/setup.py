@@ -11,9 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aiohttp
 from aiohttp import web
@@ -30,23 +28,7 @@ from bot.github.app_api import (
 from bot.github.errors import GitHubError, NotFound, describe_connection_error
 from bot.github.model import DeliveryAttempt
 from bot.web.api.access import RateLimiter
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
-
-@cache
-def page_templates() -> Environment:
-    """The templates of the pages, escaped unless said otherwise."""
-    # Imported here: most servers are never looked at.
-    import jinja2
-
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
-        autoescape=True,
-        trim_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
+from bot.web.responses import page_templates
 
 
 def render_setup_page(
@@ -291,7 +273,7 @@ class RegistrationPages:
             return f"{url} could not be reached: {describe_connection_error(error)}."
         if _are_same(text.decode("utf-8", "replace"), self._sign(nonce)):
             return ""
-        return f"{url} leads to another server, which answered {response.status}."
+        return f"{url} is another server, which responded with {response.status}."
 
     def _save_problems(self) -> tuple[str, ...]:
         """Find out beforehand whether GitHub's answer would be lost: it shows the key of an App once."""

@@ -20,8 +20,7 @@ from bot.store.outbox import RATE_WINDOWS
 from bot.store.status import MAX_ROWS, StoreStatus, load_status
 from bot.store.store import Store
 from bot.web.cache import SingleFlightCache
-from bot.web.responses import has_token, json_response, problem_response
-from bot.web.setup import page_templates
+from bot.web.responses import has_token, json_response, page_templates, problem_response
 
 STATUS_MAX_AGE = 2.0
 """Seconds for which the store is not asked again: anybody may look, as often as they like."""

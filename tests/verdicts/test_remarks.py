@@ -15,7 +15,7 @@ from bot.verdicts.phrases import (
     split_words,
     states_something,
 )
-from bot.verdicts.remarks import read_inline_comment, read_review_body, settle_blocking
+from bot.verdicts.remarks import read_inline_comment, settle_blocking
 from bot.verdicts.reviewers import (
     AppRemark,
     find_format,
@@ -24,7 +24,16 @@ from bot.verdicts.reviewers import (
     read_app_comment,
     shipped_reviewers,
 )
-from tests.builders import KNOWLEDGE_BASE, make_inline_comment
+from bot.verdicts.reviews import merge_reviews
+from tests.builders import (
+    KNOWLEDGE_BASE,
+    RULES,
+    at_minute,
+    make_facts,
+    make_inline_comment,
+    make_pull_request,
+    make_review,
+)
 
 PHRASES = shipped_phrases()
 RABBIT = Account(50, "coderabbitai[bot]", bot=True)
@@ -39,7 +48,18 @@ def examples(*names):
     ]
 
 
-ALL = ("pointing", "thanks", "praise", "reservations", "footers", "hedges", "concessions", "harms", "repeats")
+ALL = (
+    "pointing",
+    "thanks",
+    "praise",
+    "reservations",
+    "footers",
+    "rest",
+    "hedges",
+    "concessions",
+    "harms",
+    "repeats",
+)
 
 
 @pytest.mark.parametrize("phrase", examples(*ALL))
@@ -57,6 +77,14 @@ def test_a_sentence_that_points_thanks_or_praises_states_nothing(phrase):
 @pytest.mark.parametrize("phrase", examples("reservations"))
 def test_praise_that_is_taken_back_states_something(phrase):
     assert states_something(phrase.example)
+
+
+@pytest.mark.parametrize("phrase", examples("rest"))
+def test_before_praise_of_the_rest_a_remark_is_one(phrase):
+    _, _, rest = phrase.example.partition(", ")
+    assert states_something(phrase.example)
+    assert not states_something(rest)
+    assert not states_something(f"A few things, {rest}")
 
 
 @pytest.mark.parametrize("phrase", examples("hedges", "concessions"))
@@ -122,8 +150,9 @@ def test_an_apps_inline_comment_is_one_finding_with_its_severity_and_suggestion(
 
 def test_of_the_body_of_a_known_app_only_tags_count():
     body = "**Actionable comments posted: 3**\n\n- one\n\n[date_errors] month 13"
-    items = read_review_body(body, KNOWLEDGE_BASE, app=find_format(RABBIT.login, bot=True)).items
-    assert [(item.tag, item.words) for item in items] == [("date_errors", "month 13")]
+    review = make_review(7, body, author=RABBIT)
+    (verdict,) = merge_reviews(make_pull_request(), make_facts(review), RULES, at_minute(8)).verdicts
+    assert [(item.tag, item.words) for item in verdict.items] == [("date_errors", "month 13")]
 
 
 def test_the_unlabelled_remark_of_an_unknown_app_warns():

@@ -22,14 +22,15 @@ def shown(item: Item) -> str:
 
 @pytest.mark.parametrize("body", BODIES)
 def test_a_body_gives_these_findings(body):
-    items = read_review_body(body, KNOWLEDGE_BASE, url="u").items
+    items = read_review_body(body, KNOWLEDGE_BASE, url="u", repository="acme/knowledge").items
     assert sorted(map(shown, items)) == sorted(BODIES[body])
     assert {item.url for item in items} <= {"u"}
 
 
 @pytest.mark.parametrize("body", [body for body in BODIES if "\n" in body])
 def test_a_body_as_a_browser_sends_it_gives_the_same(body):
-    items = read_review_body(body.replace("\n", "\r\n"), KNOWLEDGE_BASE, url="u").items
+    crlf = body.replace("\n", "\r\n")
+    items = read_review_body(crlf, KNOWLEDGE_BASE, url="u", repository="acme/knowledge").items
     assert sorted(map(shown, items)) == sorted(BODIES[body])
 
 
