@@ -1,7 +1,8 @@
 """Every reader of foreign text, and the shapes of text that are made to keep it busy.
 
 `python -m tests.hostile` reads cases from standard input, a group, a reader and a shape a line, and reports each
-on standard output. A case that takes more than `LIMIT` times the CPU of the yardstick ends the process: some 2 s on a
+on standard output. The whole text is read where shorter ones say that it may be slow, and every sixteenth time.
+A case that takes more than `LIMIT` times the CPU of the yardstick ends the process: some 2 s on a
 fast machine, more on a slow one, where quadratic code takes minutes on either.
 """
 
@@ -709,6 +710,13 @@ def seconds(read: Reader, text: str) -> float:
     return time.process_time() - begun
 
 
+def expected_seconds(read: Reader, make: Shape) -> float:
+    """How much CPU the whole text would take, by what two shorter ones take: in general it need not be read."""
+    long, short = (seconds(read, make(length)) for length in (LENGTH // 8, LENGTH // 32))
+    growth = long / short if short else 16  # 4 times the length: 4 where it is linear, 16 where quadratic
+    return long * growth**1.5  # and 8 times the length
+
+
 def yardstick() -> float:
     """The CPU time of a fixed piece of work on this machine, as busy as it is now: 0.04 to 0.08 s."""
     return seconds(lambda text: sum(len(text) * number for number in range(1_000_000)), "")
@@ -717,13 +725,15 @@ def yardstick() -> float:
 def main() -> None:
     """Read the cases that are asked for; SIGPROF, which nobody handles, ends one that takes too long."""
     limit = LIMIT * max(yardstick() for _ in range(3))
-    for line in sys.stdin:
+    for number, line in enumerate(sys.stdin):
         group, reader, shape = json.loads(line)
-        text = SHAPES[shape](LENGTH)
+        read, make = GROUPS[group][reader], SHAPES[shape]
         try:
-            GROUPS[group][reader]("a")  # what is loaded or compiled once is no part of it
+            read("a")  # what is loaded or compiled once is no part of it
             signal.setitimer(signal.ITIMER_PROF, limit)
-            GROUPS[group][reader](text)
+            if number % 16 == 0 or expected_seconds(read, make) > limit:
+                signal.setitimer(signal.ITIMER_PROF, limit)
+                read(make(LENGTH))
             answer = "read"
         except Exception as error:  # noqa: BLE001  it is reported with the case
             answer = f"{type(error).__name__}: {error}"[:200]

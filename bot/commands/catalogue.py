@@ -28,6 +28,7 @@ from bot.commands.overrides import (
     find_open,
     open_names,
 )
+from bot.findings.ledger import build_ledger
 from bot.gates.config import Permission, RecordVisibility, record_visibility
 from bot.gates.model import is_tag
 from bot.history.text import HistoryContext, render_history
@@ -189,16 +190,14 @@ class RejectRequest(CommandRequest):
         if not tags:
             return _missing_tag([word for word in others if _parse_location(word) is None])
         if len(tags) > MAX_REJECTED_TAGS:
-            return ArgumentError(f"{len(tags)} tags are too many, at most {MAX_REJECTED_TAGS} are read")
+            return ArgumentError(f"{len(tags)} tags are too many; use at most {MAX_REJECTED_TAGS}")
         location = _parse_location(others[0]) if others else None
         if len(others) > 1 and "." not in others[0].rpartition("/")[2] and _parse_location(others[-1]):
             whole = code_span(" ".join(others), 80)
-            return ArgumentError(f"a path with spaces has to stand between backticks: {whole}")
+            return ArgumentError(f"put a path with spaces between backticks: {whole}")
         if others and (location is None or len(others) > 1):
             mistake = (
-                "is one location too many, only one is read"
-                if location
-                else "is neither a tag nor a location"
+                "is one location too many; use only one" if location else "is neither a tag nor a location"
             )
             return ArgumentError(f"{code_span(others[-1], 60)} {mistake}")
         return RejectRequest(tags, location, arguments.reason)
@@ -209,8 +208,10 @@ class RejectRequest(CommandRequest):
         pull_request, invocation = context.pull_request, context.invocation
         page = context.site.web.pull_url(pull_request.repository, pull_request.number)
         url = f"{page}{_ANCHORS[invocation.where]}{invocation.id}"
-        appeals = open_appeals(pull_request)
-        refused = [appeals[tag] for tag in self.tags if tag in appeals]
+        ledger = build_ledger(pull_request)
+        ruled = replace(pull_request, rulings=(*pull_request.rulings, *rulings))
+        undecided = open_appeals(ruled, ledger)
+        refused = [each for name, each in open_appeals(pull_request, ledger).items() if name not in undecided]
         place = self.place or invocation.place
         ids = [name for name in self.tags if not is_tag(name)]
         if unknown := next((name for name in ids if not find_open(pull_request, name)), None):
@@ -248,7 +249,7 @@ class SelectRequest(CommandRequest):
         word = arguments.words[0].lower() if arguments.words else ""
         choice = int(word) if word.isascii() and word.isdigit() and len(word) <= 4 else word
         if isinstance(choice, str) and choice not in set(IterationChoice):
-            return ArgumentError("say which iteration: `best`, `final` or its number")
+            return ArgumentError("name an iteration: `best`, `final` or its number")
         if mistake := _unexpected(arguments.words[1:]) or _missing_reason(arguments):
             return mistake
         return SelectRequest(
@@ -374,7 +375,7 @@ def _parse_tag(arguments: CommandArguments) -> str | ArgumentError:
     word = arguments.words[0]
     if others := [other for other in arguments.words[1:] if _names_finding(other)]:
         return ArgumentError(
-            f"{code_span(others[0], 60)} is one tag too many: write a line of its own for each of them"
+            f"{code_span(others[0], 60)} is one tag too many: write one command for each tag"
         )
     return _unexpected(arguments.words[1:]) or word.lower()
 
@@ -410,10 +411,10 @@ def _parse_hours(word: str) -> int | None:
 def _history_mistake(word: str) -> str:
     shown = code_span(word, 60)
     if _LOGIN.fullmatch(word) or _parse_hours(word) or is_tag(word.lower()):
-        return f"{shown} is one too many: a login, a period and a tag are read, each once"
+        return f"{shown} is one too many: use at most one login, one period and one tag"
     if word[0].isdigit():
-        return f"{shown} is no period: hours, days or weeks up to ten years, such as `24h`, `30d` or `6w`"
-    return f"{shown} is no login with `@`, no period and no tag"
+        return f"{shown} is not a period: use hours, days or weeks, such as `24h`, `30d` or `6w`"
+    return f"{shown} is not a login with `@`, a period or a tag"
 
 
 def _parse_location(word: str) -> Location | None:
@@ -456,7 +457,7 @@ SLASH_COMMANDS = (
         name="explain",
         usage="TAG",
         example="/feedback-explain date_errors",
-        help="What a gate wants, with examples.",
+        help="What a gate requires, with examples.",
         who=_ANYONE_AND_BOT,
         request=ExplainRequest,
     ),
@@ -464,7 +465,7 @@ SLASH_COMMANDS = (
         name="appeal",
         usage="TAG reason: …",
         example="/feedback-appeal date_errors reason: the source gives no other date",
-        help="Say that a tag is wrong; it is shown at its gate until a maintainer decides.",
+        help="Object to a tag. The objection is shown at its gate until a maintainer decides.",
         who=_APPEALS,
         request=AppealRequest,
         needs_fresh_role=True,
@@ -482,7 +483,7 @@ SLASH_COMMANDS = (
         name="dismiss",
         usage="TAG reason: …",
         example="/feedback-dismiss date_errors reason: the date is right",
-        help="Lift a tag at this revision, or uphold an appeal.",
+        help="Dismiss a tag at this revision, or uphold an appeal.",
         who=_OVERRIDES,
         request=DismissRequest,
         needs_fresh_role=True,
@@ -491,7 +492,7 @@ SLASH_COMMANDS = (
         name="select",
         usage="best|final|N reason: …",
         example="/feedback-select best reason: the last push broke the links",
-        help="Say which iteration is the result.",
+        help="Select the iteration that counts as the result.",
         who=_OVERRIDES,
         request=SelectRequest,
         needs_fresh_role=True,
@@ -500,7 +501,7 @@ SLASH_COMMANDS = (
         name="export",
         usage="",
         example="/feedback-export",
-        help="Where to get all that is stored about you.",
+        help="Where to download everything that is stored about you.",
         who=_ANYONE,
         request=ExportRequest,
     ),
@@ -508,7 +509,7 @@ SLASH_COMMANDS = (
         name="forget",
         usage="[confirm]",
         example="/feedback-forget confirm",
-        help="Delete what is stored about you; without `confirm` only say what would go.",
+        help="Delete what is stored about you. Without `confirm`, only list it.",
         who=_ANYONE,
         request=ForgetRequest,
     ),

@@ -151,7 +151,7 @@ def parse_model(data: bytes, file: str) -> tuple[LearnedModel, list[RuleFileProb
         except ValueError:
             allowed = f"a feature, a tab and {_HEX_DIGITS} hexadecimal digits"
             problems.append(
-                RuleFileProblem(file, number, 1, "the line is no feature with its weights", allowed)
+                RuleFileProblem(file, number, 1, "the line is not a feature with its weights", allowed)
             )
     return LearnedModel(weights, calibration), problems
 

@@ -77,7 +77,7 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
     pull_request = feedback.pull_request
     others = [record for record in recent if record.number != pull_request.number]
     records = (*others, build_history_record(pull_request))
-    appeals = open_appeals(pull_request)
+    appeals = open_appeals(pull_request, feedback.iteration.ledger)
     findings = {finding.id: finding for finding in feedback.iteration.ledger.open}
 
     def annotate(gate: FailedGate) -> FailedGate:
@@ -201,13 +201,15 @@ def _contradicted_claim(pull_request: PullRequest, head: str) -> str:
     if wrong is None:
         return ""
     note = f": {wrong.note}" if wrong.note else ""
-    return f"The description says {code_span(wrong.claim)}, but that is not so{note}{source_suffix(wrong)}."
+    return (
+        f"The description says {code_span(wrong.claim)}, which is not the case{note}{source_suffix(wrong)}."
+    )
 
 
 def _kept_label(verdict: Verdict) -> str:
     label = code_span(verdict.id.replace("label:", "gate:", 1))
     remover = code_span(verdict.unlabelled_by)
-    return f"{remover} removed the label {label}, but is not a validator here: it still counts."
+    return f"{remover} removed the label {label}, but is not a validator here, so it still counts."
 
 
 def render_reviewer_hint(

@@ -60,8 +60,8 @@ class WorkerLock:
         except BlockingIOError as locked:
             holder = os.pread(self._descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
             raise StoreConfigError(
-                f"process {holder} already uses {database}; stop it first, or let DATABASE_URL "
-                "name a PostgreSQL database, which several may share"
+                f"process {holder} already uses {database}; stop it first, or set DATABASE_URL "
+                "to a PostgreSQL database, which several processes can share"
             ) from locked
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)

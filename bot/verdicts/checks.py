@@ -120,11 +120,6 @@ def located_annotations(annotations: Sequence[CheckAnnotation]) -> tuple[CheckAn
     return failures or tuple(telling)
 
 
-def check_failure(verdict: Verdict) -> CheckFailure | None:
-    """Return what the check's output says about its first failure."""
-    return read_failure(verdict.said, verdict.url) if verdict.said else None
-
-
 def _is_exit_code(annotation: CheckAnnotation) -> bool:
     """Whether it is GitHub Actions' own note that a step failed, which is at no line of the code."""
     return annotation.path == ".github" or (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from itertools import product
 from typing import Any
@@ -17,7 +17,7 @@ from bot.verdicts.locations import find_mentions
 MAX_POINTING_WORDS = 12
 """Words of a sentence that only points at remarks made elsewhere."""
 
-TOKEN = regex.Regex(r"`[^`\n]*`|https?://\S+|\+1\b|\w[\w'’-]*")
+TOKEN = regex.Regex(r"`[^`\n]*`|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|https?://\S+|\+1\b|\w[\w'’-]*")
 _MENTION = regex.Regex(r"(^|[\s(,])@[\w-]+(?:/[\w-]+)?(?:\[bot\])?")
 EMOJI = regex.Regex(r"(?:^|\s):[a-z0-9_+-]{2,30}:")
 """An emoji by its name, such as `:eyes:`; its colons introduce nothing."""
@@ -26,6 +26,7 @@ _SMILEY = regex.Regex(r"[:;=8]['’]?-?[)(DPp|/\\](?:\W|$)")
 _AROUND_COLON = " \t\n*_)\"'”’"
 CLOSERS = " \t\n*_)\"'”’`"
 _CODE = "`"
+_QUOTED = frozenset('`"“')
 _REFUSALS = frozenset({"don't", "can't", "cannot", "not", "doesn't", "won't", "never", "shouldn't"})
 _FEWEST_REFUSING = 3
 _GOING_ON_WORDS = "it it's this that i i'm i've we which really especially very so much great good"
@@ -88,21 +89,8 @@ class RemarkPhrases:
 def parse_phrases(data: bytes, file: str) -> RemarkPhrases:
     """Return the lists in the text; raise `RuleFileError` with all its problems."""
     values = parse_rule_file(data, file, "rules/phrases")
-    names = (
-        "pointing",
-        "thanks",
-        "praise",
-        "reservations",
-        "footers",
-        "rest",
-        "hedges",
-        "concessions",
-        "harms",
-        "repeats",
-    )
-    return RemarkPhrases(
-        frozenset(values["fillers"].split()), *(PhraseList(map(_phrase, values[name])) for name in names)
-    )
+    lists = [PhraseList(map(_phrase, values[name.name])) for name in fields(RemarkPhrases)[1:]]
+    return RemarkPhrases(frozenset(values["fillers"].split()), *lists)
 
 
 def _phrase(values: dict[str, Any]) -> Phrase:
@@ -119,7 +107,7 @@ def shipped_phrases() -> RemarkPhrases:
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a sentence in lower case; code is one sign, people and emoji are left out."""
+    """Return the words of a sentence in lower case: code and quotations as one sign, no people, no emoji."""
     if "@" in text:
         text = _MENTION.sub(lambda mention: str(mention[1]), text)
     if ":" in text:
@@ -128,7 +116,7 @@ def split_words(text: str) -> list[str]:
 
 
 def _word(token: str) -> str:
-    return _CODE if token[0] == _CODE else token.replace("’", "'").rstrip("-'").lower()
+    return _CODE if token[0] in _QUOTED else token.replace("’", "'").rstrip("-'").lower()
 
 
 def states_something(sentence: str, *, has_location: bool = False) -> bool:
@@ -179,10 +167,10 @@ def _is_praise(tokens: Sequence[str]) -> bool:
 def _split_at_rest(tokens: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Return the words before and after "otherwise" or the like; none after it where it praises nothing."""
     phrases = shipped_phrases()
-    for start, end in phrases.rest.find(tokens):
-        if phrases.praise.has(tokens[end:]):
-            return tokens[:start], tokens[end:]
-    return tokens, ()
+    rests = [(start, end) for start, end in phrases.rest.find(tokens)]
+    praised = max((start for start, _ in phrases.praise.find(tokens)), default=0) if rests else 0
+    start, end = next(((start, end) for start, end in rests if end <= praised), (len(tokens), len(tokens)))
+    return tokens[:start], tokens[end:]
 
 
 def _has_reservation(tokens: Sequence[str]) -> bool:

@@ -265,7 +265,7 @@ def _suggestion(kind: Wording, group: int) -> str:
         case Wording.VAGUE:
             return "name what is wrong and what happens because of it"
         case Wording.ADVISORY:
-            return "say what to change, as an order"
+            return "say what to change, as an instruction"
         case Wording.UNGROUNDED:
             assumption = ASSUMPTIONS[group - 1]
             return (
@@ -426,7 +426,7 @@ _ANYWHERE = frozenset(
 _WORDING_RULES = {
     Wording.VAGUE: (QualityRule.VAGUE, "is vague"),
     Wording.ADVISORY: (QualityRule.ADVISORY, "is advice, not an action"),
-    Wording.UNGROUNDED: (QualityRule.UNGROUNDED, "claims what nobody looked up"),
+    Wording.UNGROUNDED: (QualityRule.UNGROUNDED, "states an assumption as a fact"),
 }
 
 
@@ -463,7 +463,7 @@ def _missing_location(item: FeedbackText) -> QualityProblem:
     return QualityProblem(
         QualityRule.NO_PLACE,
         FeedbackField.PLACE,
-        f"{subject} has no place",
+        f"{subject} has no location",
         "name the file and the line, function or heading",
     )
 
@@ -480,7 +480,7 @@ def _issue_notes(text: str) -> Iterator[QualityProblem]:
         yield QualityProblem(
             QualityRule.NO_EFFECT,
             FeedbackField.ISSUE,
-            "the issue says no observable effect",
+            "the issue names no observable effect",
             "say what happens as a result, and when",
         )
 
@@ -490,7 +490,7 @@ def _action_notes(text: str) -> Iterator[QualityProblem]:
         yield QualityProblem(
             QualityRule.NO_ACTION,
             FeedbackField.ACTION,
-            "the suggestion orders no concrete change",
+            "the suggestion names no concrete change",
             "start with a verb and say what to change, as in “Replace X with Y”",
         )
 

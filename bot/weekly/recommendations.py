@@ -123,7 +123,11 @@ def _not_counted(summary: WeeklySummary) -> Recommendation | None:
     parts[0] = f"{format_count(first, 'review')} by {counts[0][1]}"
     reviews = f"{join_words(parts)} {'was' if len(counts) == first == 1 else 'were'} not counted"
     who = "it is" if len(counts) == len(named) == 1 else "they are"
-    lines = f" To count: {code_span(_config_lines([reviewer for reviewer, _ in named]))}" if named else ""
+    lines = (
+        f" To count them, add {code_span(_config_lines([reviewer for reviewer, _ in named]))}"
+        if named
+        else ""
+    )
     return Recommendation(f"{reviews}: {who} not among this repository's validators.{lines}", reviews)
 
 

@@ -126,11 +126,11 @@ def answer(monkeypatch):
 @pytest.mark.parametrize(
     ("status", "body", "message"),
     [
-        (401, b"", "answers 401: GitHub does not know GH_TOKEN"),
-        (404, b"", "answers 404: it knows no acme/knowledge, or GH_TOKEN may not read it"),
-        (302, b"", "answers 302: try again later"),
-        (200, b"<html>", "WHETSTONE_URL leads to something else than Whetstone"),
-        (200, b'{"lessons": [{}]}', "WHETSTONE_URL leads to something else than Whetstone"),
+        (401, b"", "responded with 401: GitHub does not know GH_TOKEN"),
+        (404, b"", "responded with 404: acme/knowledge does not exist there, or GH_TOKEN can't read it"),
+        (302, b"", "responded with 302: try again later"),
+        (200, b"<html>", "the server at WHETSTONE_URL is not Whetstone"),
+        (200, b'{"lessons": [{}]}', "the server at WHETSTONE_URL is not Whetstone"),
     ],
 )
 @pytest.mark.usefixtures("clone")
@@ -179,7 +179,7 @@ def test_a_change_is_named_from_any_folder(clone, answer, capsys, monkeypatch, s
 @pytest.mark.parametrize(
     ("variable", "arguments", "message"),
     [
-        ("WHETSTONE_URL", (), "WHETSTONE_URL is not set to the bot's address"),
+        ("WHETSTONE_URL", (), "WHETSTONE_URL must be the bot's address"),
         ("GH_TOKEN", (), "GH_TOKEN is not set"),
         ("", ("--base", "nowhere"), "git merge-base: fatal: Not a valid object name nowhere"),
     ],
@@ -195,7 +195,7 @@ def test_what_is_missing_is_named(monkeypatch, capsys, variable, arguments, mess
 @pytest.mark.parametrize(
     ("step", "message"),
     [
-        (("branch", "-m", "trunk"), "the default branch is not known; give --base, such as origin/develop"),
+        (("branch", "-m", "trunk"), "set it with --base, such as --base origin/develop"),
         (("remote", "remove", "origin"), "there is no remote `origin`; give OWNER/REPO"),
     ],
 )

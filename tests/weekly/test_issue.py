@@ -86,7 +86,7 @@ def test_the_description_is_the_model_for_its_own_numbers():
 
 1. **Date accuracy** is auto-fixable and was the only blocking issue in 3 of the 9 rejected pull requests: check it before review (pre-commit hook, agent instructions).
 2. **Title precision** was overturned in 2 of 4 cases: its wording may be too strict. [The gate](https://github.com/acme/knowledge/blob/main/.github/whetstone.yml)
-3. 6 reviews by `coderabbitai[bot]` were not counted: it is not among this repository's validators. To count: `validators: {apps: [coderabbitai]}`
+3. 6 reviews by `coderabbitai[bot]` were not counted: it is not among this repository's validators. To count them, add `validators: {apps: [coderabbitai]}`
 
 ### Gates
 
@@ -188,11 +188,11 @@ CRITIC = Validator("user:9", "critic")  # an agent with a user account
     [
         (
             UncountedReviews({RABBIT: 1}, by_people=2, people=2),
-            "1 review by `coderabbitai[bot]` was not counted: it is not among this repository's validators. To count: `validators: {apps: [coderabbitai]}`",
+            "1 review by `coderabbitai[bot]` was not counted: it is not among this repository's validators. To count them, add `validators: {apps: [coderabbitai]}`",
         ),
         (
             UncountedReviews({RABBIT: 6, CRITIC: 2}, by_people=3, people=2),
-            "6 reviews by `coderabbitai[bot]`, 2 by `critic` and 3 by 2 people were not counted: they are not among this repository's validators. To count: `validators: {apps: [coderabbitai], users: [critic]}`",
+            "6 reviews by `coderabbitai[bot]`, 2 by `critic` and 3 by 2 people were not counted: they are not among this repository's validators. To count them, add `validators: {apps: [coderabbitai], users: [critic]}`",
         ),
         (
             UncountedReviews({}, by_people=3, people=1),
