@@ -17,7 +17,6 @@ from bot import app
 from bot.demo.stories import STORIES
 from bot.demo.story import STORY_PEOPLE, StoryClock, StoryMonths, story_weeks
 from bot.fakegithub.registration import new_key_pair
-from bot.fakegithub.server import FakeGitHub
 from bot.fakegithub.world import AppRegistration
 from bot.history.model import HistoryRecord
 from bot.history.store import load_records
@@ -27,6 +26,7 @@ from bot.resources import open_existing_store
 from bot.settings import Settings
 from bot.store.repositories import find_active_repositories
 from bot.turn.rule_book import default_rules
+from tests.scripted_github import ScriptedGitHub
 
 WEEKS = 12
 EVER = datetime(2000, 1, 1, tzinfo=UTC)
@@ -51,7 +51,7 @@ async def _play_demo() -> tuple[HistoryRecord, ...]:
     clock = StoryClock(datetime.now(UTC) - weeks[0])
     registration = AppRegistration(public_pem=keys.public_pem)
     with tempfile.TemporaryDirectory() as folder:
-        async with FakeGitHub(registration, clock=clock.now) as github:
+        async with ScriptedGitHub(registration, clock=clock.now) as github:
             settings = Settings(
                 app_id=registration.id,
                 private_key=keys.private_pem,
