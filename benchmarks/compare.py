@@ -271,10 +271,11 @@ def _summary(results: Mapping[str, Figures]) -> str:
         return f"{round(statistics.median(mine / theirs for mine, theirs in pairs), 2):.1f} ×"
 
     text = (
-        f"{SUMMARY_START}, which keeps nothing and posts a fixed sentence: {ratio('acks')} the rejecting "
-        f"reviews acknowledged a second, all of them on disk; a comment after {ratio('idle')} the time, "
-        f"{ratio('burst')} in a burst of {BURST}; {ratio('idle_memory')} the memory after a start that takes "
-        f"{ratio('start')} as long. How it was measured: [results](benchmarks/RESULTS.md)."
+        f"{SUMMARY_START}, which stores nothing and posts a fixed sentence, Whetstone acknowledges "
+        f"{ratio('acks')} as many rejecting reviews a second, all of them stored on disk. A comment takes "
+        f"{ratio('idle')} as long, and {ratio('burst')} as long in a burst of {BURST}. The start takes "
+        f"{ratio('start')} as long, and memory use is {ratio('idle_memory')} as high. See the "
+        "[results](benchmarks/RESULTS.md) for how this was measured."
     )
     return textwrap.fill(text, 120)
 
@@ -286,15 +287,16 @@ def _document(table: str, summary: str, rounds: int) -> str:
 
 Measured by `RESULTS=1 make bench ARGS=compare` on {os.cpu_count()} shared cores, Python
 {platform.python_version()}, Probot 14.3.2 from the npm registry with its throttling off. Each ran alone
-against the same fake GitHub, in turns, {rounds} times: the median, with the lowest and the highest figure in
-brackets. Compare the ratios, not the figures: the fake GitHub and the benchmark's client use the same cores.
+against the same fake GitHub, alternately, {rounds} times. The table shows the median, with the lowest and the
+highest figure in brackets. Compare the ratios, not the figures: the fake GitHub and the benchmark's client
+use the same cores.
 
 Whetstone stores every delivery before it acknowledges it, reads the reviews from GitHub, decides, renders the
 comment and records it; Probot keeps nothing and posts one fixed sentence.
 
 {table}
 
-## Where an aim is missed, and why
+## Missed aims, and why
 
 - **Review to comment.** Whetstone waits twice for the disk (the delivery, and the mark by which a lost answer
   is looked up) and twice for GitHub (reviews and inline comments at the same time, then the comment); Probot

@@ -34,6 +34,7 @@ from bot.history.model import HistoryRecord, week_containing
 from bot.history.patterns import HistoryQuery, build_history, history_needed_since
 from bot.history.store import load_author, load_records
 from bot.history.text import HistoryContext, render_history
+from bot.lessons.model import LessonQuery, build_report
 from bot.markdown.links import GitHubLinks
 from bot.pull_request.model import Item, Stance, Validator, Verdict
 from bot.store.codec import encode
@@ -134,7 +135,8 @@ async def one_history(store: Store, where: int) -> None:
 async def one_week(store: Store, where: int) -> None:
     ask = WeekQuery(Repository(where, "acme", "knowledge", 5), week_containing(NOW, UTC).back(1), UTC)
     records = await store.read(load_records, where, week_needs(ask))
-    render_weekly_issue(summarize_week(records, GATES, ask), WeeklyContext(GATES, GitHubLinks()))
+    lessons = build_report(records, GATES, LessonQuery(NOW, lambda _: False))
+    render_weekly_issue(summarize_week(records, GATES, ask), WeeklyContext(GATES, GitHubLinks(), lessons))
 
 
 async def fill(store: Store, items: int) -> None:

@@ -251,7 +251,7 @@ class Whetstone:
         pull = self._github(f"/repos/{_path(repository)}/pulls/{number}")
         head = _text(_object(_object(pull).get("head")), "sha")
         if not head:
-            raise Unreachable("GitHub's answer names no head")
+            raise Unreachable("GitHub's response names no head")
         return head
 
     def fetch_history(self, repository: str, author: str = "") -> JsonObject:
@@ -278,7 +278,7 @@ class Whetstone:
         if self.login is None:
             self.login = _text(_object(self._server("/api/v1/app")), "login")
         if not self.login:
-            raise Unreachable("the server does not say what the App's login is")
+            raise Unreachable("the server did not return the App's login")
         return self.login
 
     def _comments(self, repository: str, number: int) -> Iterator[JsonObject]:
@@ -307,7 +307,7 @@ class Whetstone:
 
     def _server(self, path: str) -> object:
         if not self.server_url:
-            raise Refused("this is kept by the App's server alone: set WHETSTONE_URL to its address")
+            raise Refused("only the App's server has this: set WHETSTONE_URL to its address")
         return _parse_json(self._get(self.server_url.rstrip("/") + path)[0])
 
     def _get(self, url: str) -> tuple[bytes, str | None]:
@@ -331,7 +331,7 @@ class Whetstone:
                 raise Unreachable(f"nothing answers at {_host(url)}") from error
             raise Unreachable(f"{_host(url)} can't be reached: {reason}") from error
         if len(body) > MAX_ANSWER:
-            raise Unreachable(f"the answer of {_host(url)} is too large")
+            raise Unreachable(f"the response of {_host(url)} is too large")
         return body, following
 
     def _headers(self, etag: str) -> dict[str, str]:
@@ -341,7 +341,7 @@ class Whetstone:
         return {**headers, "If-None-Match": etag} if etag else headers
 
     def _refusal(self, error: HTTPError) -> ClientError:
-        text = f"{_host(error.url)} answers {error.code}: {_problem(error)}"
+        text = f"{_host(error.url)} responded with {error.code}: {_problem(error)}"
         limited = error.code == 429 or error.headers.get("x-ratelimit-remaining") == "0"
         if error.code >= 500 or limited or "Retry-After" in error.headers:
             return Unreachable(text, _seconds_to_wait(error.headers))
@@ -398,7 +398,7 @@ def _parse_json(body: bytes) -> object:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
-        raise Unreachable("the answer is no JSON") from None
+        raise Unreachable("the response is not JSON") from None
 
 
 def _problem(error: HTTPError) -> str:
@@ -436,7 +436,7 @@ def _describe_wait(head: str, seen: Feedback | None, timeout: float) -> str:
 def _path(repository: str) -> str:
     owner, _, name = repository.partition("/")
     if not owner or not name or "/" in name or {owner, name} & {".", ".."}:
-        raise Refused(f"{repository!r} is no repository; use OWNER/REPO")
+        raise Refused(f"{repository!r} is not a repository; write it as OWNER/REPO")
     return f"{quote(owner, safe='')}/{quote(name, safe='')}"
 
 

@@ -111,7 +111,7 @@ def parse_webhook_secrets(text: str) -> tuple[str, ...]:
     """Parse one secret, or several while they are rotated."""
     secrets = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     if not secrets:
-        raise ValueError("must hold at least one secret")
+        raise ValueError("must contain at least one secret")
     return secrets
 
 

@@ -76,7 +76,7 @@ GROUPS: dict[str, tuple[CliCommand, ...]] = {
         ),
         CliCommand(
             "preflight",
-            "Before a push: gates you break on the changed paths, and fixes.",
+            "Check a branch before a push: gates you often break, and fixes.",
             "WHETSTONE_URL=https://whetstone.example GH_TOKEN=$(gh auth token) whetstone preflight",
         ),
         CliCommand(
@@ -289,5 +289,14 @@ class _Parser(argparse.ArgumentParser):
             self.error(f"unknown option {unknown}" + (f"; did you mean {near[0]}?" if near else ""))
         return namespace, rest
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            choices = ", ".join(map(str, action.choices))
+            raise argparse.ArgumentError(action, f"must be one of {choices}, not {value!r}")
+
     def error(self, message: str) -> NoReturn:
-        self.exit(_fail(self.prog, f"{message} (see {self.prog} --help)", 2))
+        missing = message.removeprefix("the following arguments are required: ")
+        what = message.removeprefix("argument ").replace(": must be ", " must be ", 1)
+        if missing != message:
+            what = f"missing {missing}"
+        self.exit(_fail(self.prog, f"{what} (see {self.prog} --help)", 2))

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("file", metavar="FILE", help="where to write; must not exist yet; - for stdout")
+    parser.add_argument("file", metavar="FILE", help="the new file to write; - for stdout")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
     if arguments.file == "-":
         if sys.stdout.isatty():
-            raise UsageError("a backup is no text; send it to a file")
+            raise UsageError("a backup is not text; redirect it to a file")
         size = _back_up(sys.stdout.buffer)
         sys.stdout.buffer.flush()
     else:

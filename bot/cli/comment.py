@@ -18,28 +18,28 @@ _SHA_DIGITS = frozenset("0123456789abcdef")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", help="where the pull request is")
+    parser.add_argument("repository", metavar="OWNER/REPO", help="the pull request's repository")
     parser.add_argument("number", metavar="N", type=positive_integer, help="the pull request's number")
     parser.add_argument(
-        "--login", help="the App's login, whose comments count (WHETSTONE_LOGIN, or asked of WHETSTONE_URL)"
+        "--login", help="the App's login (default: WHETSTONE_LOGIN, or looked up at WHETSTONE_URL)"
     )
     printed = parser.add_mutually_exclusive_group()
-    printed.add_argument("--marker", action="store_true", help="the marker instead of the document")
+    printed.add_argument("--marker", action="store_true", help="print the marker instead of the document")
     printed.add_argument(
-        "--json", action="store_true", help="marker, document and the next step in one object"
+        "--json", action="store_true", help="print marker, document and next step as one object"
     )
     parser.add_argument(
-        "--wait", action="store_true", help="return when a verdict is there and nothing is pending"
+        "--wait", action="store_true", help="wait until there is a verdict and nothing is pending"
     )
     parser.add_argument(
-        "--head", metavar="SHA", default="", help="the commit to wait for (the pull request's current one)"
+        "--head", metavar="SHA", default="", help="the commit to wait for (default: the pull request's head)"
     )
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
         type=positive_number(86_400),
         default=WAIT_SECONDS,
-        help=f"how long to wait ({WAIT_SECONDS:g})",
+        help=f"how long to wait (default: {WAIT_SECONDS:g})",
     )
 
 
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
     parse_repository_name(arguments.repository)
     if arguments.head and not (len(arguments.head) >= 7 and _SHA_DIGITS.issuperset(arguments.head.lower())):
-        raise UsageError(f"--head {arguments.head!r} is no SHA of a commit")
+        raise UsageError(f"--head must be a commit SHA of at least 7 digits, not {arguments.head!r}")
     whetstone = client_from_environment(arguments.login)
     where = arguments.repository, arguments.number
     feedback: Feedback | None
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ClientError as error:
         return _fail(UNREACHABLE, error)
     if feedback is None:
-        return _fail(NOTHING_YET, f"{whetstone.login} has not commented there yet")
+        return _fail(NOTHING_YET, f"{whetstone.login} has not commented on this pull request yet")
     if arguments.head and not feedback.is_about(arguments.head):
         return _fail(NOTHING_YET, f"there is no verdict on {arguments.head} yet; --wait waits for it")
     print(json.dumps(_content(feedback, arguments), ensure_ascii=False))

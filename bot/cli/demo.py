@@ -30,6 +30,7 @@ from bot.demo.story import (
 )
 from bot.fakegithub.model import PullRequest, Repository
 from bot.fakegithub.server import FakeGitHub
+from bot.markdown.format import format_count
 
 _PAGE_LOGINS = ("alice", "bob", "maya", "rio-agent[bot]")
 """The accounts to act as on the page."""
@@ -40,11 +41,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--once", action="store_true", help="print the story and exit, without the page")
     parser.add_argument("--raw", action="store_true", help="print the comments as posted, not a summary")
     parser.add_argument(
-        "--story", choices=tuple(STORIES), default="code", help="which repository it is about (code)"
+        "--story", choices=tuple(STORIES), default="code", help="the story to play (default: code)"
     )
-    parser.add_argument("--port", type=port_number, default=8080, help="where the page is served (8080)")
+    parser.add_argument("--port", type=port_number, default=8080, help="the port of the page (default: 8080)")
     parser.add_argument(
-        "--weeks", type=integer_between(0, 52), default=12, help="how long the repository's past is (12)"
+        "--weeks",
+        type=integer_between(0, 52),
+        default=12,
+        help="weeks of history (default: 12)",
     )
 
 
@@ -72,7 +76,7 @@ async def _demo(arguments: argparse.Namespace) -> None:
             print(f"The page is at {address} (Ctrl-C ends the demo and leaves nothing behind)", flush=True)
         summarised = weeks[arguments.weeks - 1] if weeks else None
         months = StoryMonths(github, repository, story, clock, weeks, summarised)
-        label = f"{arguments.weeks} week{'' if arguments.weeks == 1 else 's'} of pull requests go by"
+        label = f"Playing {format_count(arguments.weeks, 'week')} of pull requests"
         for _ in terminal.track_progress(months.play(), label, total=STORY_DAYS * len(weeks)):
             await settle()
         # On the page somebody may go on from here: there the pull request stays open.
@@ -86,7 +90,7 @@ async def _demo(arguments: argparse.Namespace) -> None:
 async def _guide(page: DemoPage, lines: tuple[str, ...]) -> None:
     """Start the page's three steps, and serve it until the demo is ended."""
     page.start_guide(lines)
-    print("As its agent sees the last pull request, in another terminal:")
+    print("To read the last pull request as its agent, run in another terminal:")
     print(*lines, sep="\n", flush=True)
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop.set)
@@ -104,13 +108,15 @@ def _print_passage(passage: Passage, *, raw: bool) -> None:
 
 
 _HIDDEN = regex.Regex(r"(?s)<!--.*?-->|<details>.*?</details>|<sub>.*?</sub>")
+_LINK_ALONE = regex.Regex(r"\. \[[^\[\]]*\]\([^()\s]*\)")
 _LINK = regex.Regex(r"\[([^\[\]]*)\]\([^()\s]*\)")
 _GAP = regex.Regex(r"\n{3,}")
 
 
 def summarize(comment: str) -> str:
     """What a comment shows at first sight: without markers, folds, small print and addresses of links."""
-    visible = _LINK.sub(lambda link: str(link[1]), _HIDDEN.sub("", comment))
+    whole = _LINK_ALONE.sub(".", _HIDDEN.sub("", comment))
+    visible = _LINK.sub(lambda link: str(link[1]), whole)
     sections = visible.split("\n### ")
     # A chart is a picture on GitHub, and a page of numbers here.
     shown = [section for section in sections if "```mermaid" not in section]
@@ -143,5 +149,5 @@ async def _listen(stack: AsyncExitStack, page: DemoPage, port: int) -> str:
     try:
         return await stack.enter_async_context(page.serve(port=port))
     except OSError:
-        print(f"Port {port} is in use, so the page takes another.", file=sys.stderr)
+        print(f"Port {port} is in use; the page uses another one.", file=sys.stderr)
         return await stack.enter_async_context(page.serve())

@@ -82,7 +82,7 @@ def check_clock(ahead: float | None) -> DoctorResult:
     if ahead is None:
         return DoctorResult("clock", CheckState.NOTE, "GitHub's response had no date to compare with")
     if abs(ahead) <= _SKEW_NOTE:
-        return DoctorResult("clock", CheckState.OK, "in step with GitHub's")
+        return DoctorResult("clock", CheckState.OK, "in sync with GitHub's")
     state = CheckState.ERROR if abs(ahead) > _SKEW_ERROR else CheckState.NOTE
     message = f"{abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} GitHub's clock"
     fix = "synchronise this machine's clock (NTP): GitHub rejects tokens with a wrong date"

@@ -27,10 +27,14 @@ from bot.turn.rule_book import stored_rules
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", help="whose reviews")
+    parser.add_argument("repository", metavar="OWNER/REPO", help="the repository")
     parser.add_argument("--agent", metavar="LOGIN", help="one author's pull requests only")
-    parser.add_argument("--format", choices=("markdown", "json"), default="markdown", help="(markdown)")
-    parser.add_argument("--max", type=integer_between(1, 50), default=10, help="lessons at most (10)")
+    parser.add_argument(
+        "--format", choices=("markdown", "json"), default="markdown", help="output format (default: markdown)"
+    )
+    parser.add_argument(
+        "--max", type=integer_between(1, 50), default=10, help="the maximum number of lessons (default: 10)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -26,31 +26,40 @@ _SECONDS = 5
 _MAX_ANSWER = 5_000_000
 _MAX_FILES = 200
 _MAX_FILE = 500_000
+_BASES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", nargs="?", help="(from the remote `origin`)")
-    parser.add_argument("--base", metavar="REF", help="compare with this (the branch that origin/HEAD names)")
-    parser.add_argument("--agent", metavar="LOGIN", help="the author (the holder of GH_TOKEN)")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="(text)")
+    parser.add_argument(
+        "repository",
+        metavar="OWNER/REPO",
+        nargs="?",
+        help="the repository (default: the one of the remote `origin`)",
+    )
+    parser.add_argument(
+        "--base", metavar="REF", help="what to compare with (default: the branch of origin/HEAD)"
+    )
+    parser.add_argument("--agent", metavar="LOGIN", help="the author (default: the owner of GH_TOKEN)")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="output format (default: text)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
+    root = Path(_git("rev-parse", "--show-toplevel").strip())
     repository = arguments.repository or _origin()
     parse_repository_name(repository)
-    root = Path(_git("rev-parse", "--show-toplevel").strip())
     changed = _changed_paths(arguments.base)
     try:
-        # The repository's, where nothing is known about this author yet.
-        history = _ask(repository, arguments.agent or "@me") or _ask(repository, None)
+        own, everybody = _ask(repository, arguments.agent or "@me"), _ask(repository, None)
     except _Unreachable as error:
         print(f"whetstone preflight: {error}; nothing was checked", file=sys.stderr)
         return UNREACHABLE
-    gates = rank_gates(history, changed)[:MAX_SHOWN] if changed else ()
+    gates = rank_gates(own, everybody, changed)[:MAX_SHOWN] if changed else ()
     # Only for gates that count here: what is certain by one of them may be as it should by another.
-    tags = [gate.tag for gate in history]
+    tags = [gate.tag for gate in everybody]
     fixes = certain_fixes(_texts(root, changed), tags, _pages(), datetime.now(UTC).date())
     if arguments.format == "json":
         print(json.dumps(_as_json(changed, gates, fixes), ensure_ascii=False))
@@ -73,10 +82,10 @@ class _NoRedirect(HTTPRedirectHandler):
 def _ask(repository: str, agent: str | None) -> tuple[GateHistory, ...]:
     url = os.environ.get("WHETSTONE_URL", "").rstrip("/")
     if urlsplit(url).scheme not in {"http", "https"}:
-        raise UsageError("WHETSTONE_URL is not set to the bot's address, such as https://whetstone.example")
+        raise UsageError("WHETSTONE_URL must be the bot's address, such as https://whetstone.example")
     token = os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN")
     if not token:
-        raise UsageError("GH_TOKEN is not set; GH_TOKEN=$(gh auth token) does it")
+        raise UsageError("GH_TOKEN is not set; run: export GH_TOKEN=$(gh auth token)")
     whose = f"&agent={quote(agent)}" if agent else ""
     address = f"{url}/api/v1/repos/{repository}/lessons?max=50&least=1{whose}"
     request = Request(address, headers={"Authorization": f"Bearer {token}", "Accept": "application/json"})  # noqa: S310  checked above
@@ -85,15 +94,13 @@ def _ask(repository: str, agent: str | None) -> tuple[GateHistory, ...]:
             return _read_answer(response.read(_MAX_ANSWER))
     except HTTPError as error:
         if error.code == 404 and agent not in {None, "@me"}:
-            raise CommandFailed(
-                f"{agent} has no record in {repository}, or GH_TOKEN may not see it"
-            ) from None
+            raise CommandFailed(f"{agent} has no record in {repository}, or GH_TOKEN can't read it") from None
         reason = {
             401: "GitHub does not know GH_TOKEN",
-            404: f"it knows no {repository}, or GH_TOKEN may not read it",
+            404: f"{repository} does not exist there, or GH_TOKEN can't read it",
         }
         raise _Unreachable(
-            f"{url} answers {error.code}: {reason.get(error.code, 'try again later')}"
+            f"{url} responded with {error.code}: {reason.get(error.code, 'try again later')}"
         ) from None
     except (URLError, HTTPException, TimeoutError, OSError) as error:
         cause = getattr(error, "reason", error)
@@ -104,7 +111,7 @@ def _read_answer(body: bytes) -> tuple[GateHistory, ...]:
     try:
         return tuple(map(_gate_history, json.loads(body)["lessons"]))
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise _Unreachable("WHETSTONE_URL leads to something else than Whetstone") from None
+        raise _Unreachable("the server at WHETSTONE_URL is not Whetstone") from None
 
 
 def _gate_history(lesson: dict[str, Any]) -> GateHistory:
@@ -122,8 +129,8 @@ def _gate_history(lesson: dict[str, Any]) -> GateHistory:
 
 def _as_text(changed: Sequence[str], gates: Sequence[GateHistory], fixes: Sequence[CertainFix]) -> str:
     if not changed:
-        return "Nothing changed against the base: there is nothing to check."
-    lines = [] if gates else ["No gate was broken before in files like the ones that changed."]
+        return "Nothing changed since the base, so there is nothing to check."
+    lines = [] if gates else ["No gate was broken before in files like the changed ones."]
     for number, gate in enumerate(gates, 1):
         mark = "BLOCK" if gate.blocking else "WARN"
         fixed = f" Last fixed by {gate.last_fix}." if gate.last_fix else ""
@@ -168,32 +175,38 @@ def _git(*arguments: str) -> str:
         raise UsageError("git is not installed") from None
     except subprocess.CalledProcessError as error:
         reason = error.stderr.decode("utf-8", "replace").strip().splitlines()
+        if reason and "not a git repository" in reason[0]:
+            raise UsageError("this is not a git checkout; run it in the one that you want to push") from None
         raise CommandFailed(f"git {arguments[0]}: {reason[0] if reason else 'failed'}") from None
     except subprocess.TimeoutExpired:
-        raise CommandFailed(f"git {arguments[0]} takes more than {_SECONDS} seconds") from None
+        raise CommandFailed(f"git {arguments[0]} took more than {_SECONDS} seconds") from None
     return done.stdout.decode("utf-8", "surrogateescape")
 
 
 def _origin() -> str:
-    url = _git("remote", "get-url", "origin").strip().removesuffix(".git").rstrip("/")
+    try:
+        url = _git("remote", "get-url", "origin").strip().rstrip("/").removesuffix(".git")
+    except CommandFailed:
+        raise UsageError("there is no remote `origin`; give OWNER/REPO") from None
     return "/".join(url.replace(":", "/").split("/")[-2:])
 
 
 def _changed_paths(base: str | None) -> list[str]:
     """Return the paths that differ from where the branch parted, committed or not."""
     start = _git("merge-base", "HEAD", base or _default_base()).strip()
-    tracked = _git("diff", "--name-only", "-z", "--diff-filter=d", start)
-    untracked = _git("ls-files", "--others", "--exclude-standard", "-z")
-    return sorted(filter(None, {*tracked.split("\0"), *untracked.split("\0")}))
+    tracked = _git("diff", "--name-only", "--no-relative", "-z", "--diff-filter=d", start)
+    return sorted(filter(None, {*tracked.split("\0"), *_list_files()}))
 
 
 def _default_base() -> str:
-    try:
-        return _git("rev-parse", "--abbrev-ref", "origin/HEAD").strip()
-    except CommandFailed:
-        raise UsageError(
-            "the default branch of origin is not known; give --base, such as origin/main"
-        ) from None
+    for branch in _BASES:
+        try:
+            return _git("rev-parse", "--verify", branch).strip()
+        except CommandFailed:
+            continue
+    raise UsageError(
+        "the default branch of origin is not known; set it with --base, such as --base origin/develop"
+    )
 
 
 def _texts(root: Path, changed: Sequence[str]) -> dict[str, str]:
@@ -208,5 +221,12 @@ def _texts(root: Path, changed: Sequence[str]) -> dict[str, str]:
 
 def _pages() -> frozenset[str]:
     """Return the names of all Markdown files of the checkout, as links write them."""
-    listed = _git("ls-files", "--cached", "--others", "--exclude-standard", "-z", "--full-name", ":/")
-    return frozenset(PurePosixPath(path).stem.lower() for path in listed.split("\0") if path.endswith(".md"))
+    return frozenset(
+        PurePosixPath(path).stem.lower() for path in _list_files("--cached") if path.endswith(".md")
+    )
+
+
+def _list_files(*which: str) -> list[str]:
+    """Return the untracked files of the whole checkout, and others that are asked for."""
+    listed = _git("ls-files", "--others", "--exclude-standard", *which, "-z", "--full-name", ":/")
+    return listed.split("\0")

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     except BadBackup as reason:
         raise UsageError(f"{arguments.file}: {reason}; nothing was restored") from None
     print(f"{size.rows} rows of {size.tables} tables were restored.")
-    print("Whoever was forgotten since the backup was made is in it again: have them ask once more.")
+    print("People who used /feedback-forget since the backup are in the store again; ask them to repeat it.")
     return 0
 
 

@@ -108,7 +108,10 @@ _TITLE_STYLES: Mapping[str, str] = {
     "Merged": "bold green",
 }
 """How bold text is coloured, by its first word."""
-_SPAN = regex.Regex(r"\*\*(?P<bold>[^*]+)\*\*|`(?P<code>[^`]+)`")
+# A code span that contains backticks stands between two or three of them.
+_SPAN = regex.Regex(
+    r"\*\*(?P<bold>[^*]+)\*\*|```\s?(?P<triple>.+?)\s?```|``\s?(?P<double>.+?)\s?``|`(?P<code>[^`]+)`"
+)
 
 
 def print_markdown(text: str) -> None:
@@ -122,7 +125,7 @@ def print_markdown(text: str) -> None:
     for block in text.split("\n\n"):
         if block.startswith("|"):
             headings, _, *rows = [
-                [cell.strip(" `") for cell in line.strip("|").replace("**", "").split("|")]
+                [cell.strip() for cell in line.strip("|").replace("**", "").replace("`", "").split("|")]
                 for line in block.splitlines()
             ]
             print_table(headings, rows)
@@ -139,7 +142,9 @@ def _style_spans(block: str) -> Text:
     styled, end = Text(), 0
     for span in _SPAN.finditer(block):
         styled.append(block[end : span.start()])
-        bold = span["bold"]
-        styled.append(bold or span["code"], _TITLE_STYLES.get(bold.split()[0], "bold") if bold else "cyan")
+        if bold := span["bold"]:
+            styled.append(bold, _TITLE_STYLES.get(bold.split()[0], "bold"))
+        else:
+            styled.append(span["code"] or span["double"] or span["triple"], "cyan")
         end = span.end()
     return styled.append(block[end:])

@@ -6,6 +6,7 @@ To add a command, write its request class here (its reply's text in `text.py`) a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -186,15 +187,17 @@ class RejectRequest(CommandRequest):
         tags = tuple(dict.fromkeys(word.lower() for word in arguments.words if _names_finding(word)))
         others = [word for word in arguments.words if not _names_finding(word)]
         if not tags:
-            return ArgumentError("a tag is missing")
+            return _missing_tag([word for word in others if _parse_location(word) is None])
         if len(tags) > MAX_REJECTED_TAGS:
-            return ArgumentError(f"{len(tags)} tags are too many, at most {MAX_REJECTED_TAGS} are read")
+            return ArgumentError(f"{len(tags)} tags are too many; use at most {MAX_REJECTED_TAGS}")
         location = _parse_location(others[0]) if others else None
         if len(others) > 1 and "." not in others[0].rpartition("/")[2] and _parse_location(others[-1]):
             whole = code_span(" ".join(others), 80)
-            return ArgumentError(f"a path with spaces has to stand between backticks: {whole}")
+            return ArgumentError(f"put a path with spaces between backticks: {whole}")
         if others and (location is None or len(others) > 1):
-            mistake = "is one place too many, only one is read" if location else "is no tag and no place"
+            mistake = (
+                "is one location too many; use only one" if location else "is neither a tag nor a location"
+            )
             return ArgumentError(f"{code_span(others[-1], 60)} {mistake}")
         return RejectRequest(tags, location, arguments.reason)
 
@@ -243,7 +246,7 @@ class SelectRequest(CommandRequest):
         word = arguments.words[0].lower() if arguments.words else ""
         choice = int(word) if word.isascii() and word.isdigit() and len(word) <= 4 else word
         if isinstance(choice, str) and choice not in set(IterationChoice):
-            return ArgumentError("say which iteration: `best`, `final` or its number")
+            return ArgumentError("name an iteration: `best`, `final` or its number")
         if mistake := _unexpected(arguments.words[1:]) or _missing_reason(arguments):
             return mistake
         return SelectRequest(
@@ -364,19 +367,23 @@ class ForgetRequest(CommandRequest):
 
 
 def _parse_tag(arguments: CommandArguments) -> str | ArgumentError:
-    if not arguments.words:
-        return ArgumentError("a tag is missing")
+    if not arguments.words or not _names_finding(arguments.words[0]):
+        return _missing_tag(arguments.words)
     word = arguments.words[0]
-    if not _names_finding(word):
-        return ArgumentError(
-            f"{code_span(word, 60)} is no tag, which is two or more words joined by `_`, "
-            "and no finding's id, such as `f4`"
-        )
     if others := [other for other in arguments.words[1:] if _names_finding(other)]:
         return ArgumentError(
-            f"{code_span(others[0], 60)} is one tag too many: write a line of its own for each of them"
+            f"{code_span(others[0], 60)} is one tag too many: write one command for each tag"
         )
     return _unexpected(arguments.words[1:]) or word.lower()
+
+
+def _missing_tag(words: Sequence[str]) -> ArgumentError:
+    if not words:
+        return ArgumentError("a tag is missing")
+    return ArgumentError(
+        f"{code_span(words[0], 60)} is neither a tag, which is two or more words joined by `_`, "
+        "nor a finding's id, such as `f4`"
+    )
 
 
 def _names_finding(word: str) -> bool:
@@ -401,10 +408,10 @@ def _parse_hours(word: str) -> int | None:
 def _history_mistake(word: str) -> str:
     shown = code_span(word, 60)
     if _LOGIN.fullmatch(word) or _parse_hours(word) or is_tag(word.lower()):
-        return f"{shown} is one too many: a login, a period and a tag are read, each once"
+        return f"{shown} is one too many: use at most one login, one period and one tag"
     if word[0].isdigit():
-        return f"{shown} is no period: hours, days or weeks up to ten years, such as `24h`, `30d` or `6w`"
-    return f"{shown} is no login with `@`, no period and no tag"
+        return f"{shown} is not a period: use hours, days or weeks, such as `24h`, `30d` or `6w`"
+    return f"{shown} is not a login with `@`, a period or a tag"
 
 
 def _parse_location(word: str) -> Location | None:
@@ -447,7 +454,7 @@ SLASH_COMMANDS = (
         name="explain",
         usage="TAG",
         example="/feedback-explain date_errors",
-        help="What a gate wants, with examples.",
+        help="What a gate requires, with examples.",
         who=_ANYONE_AND_BOT,
         request=ExplainRequest,
     ),
@@ -455,7 +462,7 @@ SLASH_COMMANDS = (
         name="appeal",
         usage="TAG reason: …",
         example="/feedback-appeal date_errors reason: the source gives no other date",
-        help="Say that a tag is wrong; it is shown at its gate until a maintainer decides.",
+        help="Object to a tag. The objection is shown at its gate until a maintainer decides.",
         who=_APPEALS,
         request=AppealRequest,
         needs_fresh_role=True,
@@ -473,7 +480,7 @@ SLASH_COMMANDS = (
         name="dismiss",
         usage="TAG reason: …",
         example="/feedback-dismiss date_errors reason: the date is right",
-        help="Lift a tag at this revision, or uphold an appeal.",
+        help="Dismiss a tag at this revision, or uphold an appeal.",
         who=_OVERRIDES,
         request=DismissRequest,
         needs_fresh_role=True,
@@ -482,7 +489,7 @@ SLASH_COMMANDS = (
         name="select",
         usage="best|final|N reason: …",
         example="/feedback-select best reason: the last push broke the links",
-        help="Say which iteration is the result.",
+        help="Select the iteration that counts as the result.",
         who=_OVERRIDES,
         request=SelectRequest,
         needs_fresh_role=True,
@@ -491,7 +498,7 @@ SLASH_COMMANDS = (
         name="export",
         usage="",
         example="/feedback-export",
-        help="Where to get all that is stored about you.",
+        help="Where to download everything that is stored about you.",
         who=_ANYONE,
         request=ExportRequest,
     ),
@@ -499,7 +506,7 @@ SLASH_COMMANDS = (
         name="forget",
         usage="[confirm]",
         example="/feedback-forget confirm",
-        help="Delete what is stored about you; without `confirm` only say what would go.",
+        help="Delete what is stored about you. Without `confirm`, only list it.",
         who=_ANYONE,
         request=ForgetRequest,
     ),

@@ -104,9 +104,9 @@ def apply_selection(
     """
     report = selection_report(pull_request, rules)
     if report is None:
-        return pull_request, "Nothing was judged yet, so there is no iteration to select.\n"
+        return pull_request, "No iteration has been reviewed yet, so there is nothing to select.\n"
     if len(report.scored) == 1:
-        return pull_request, "Only one iteration was judged, so there is nothing to select from.\n"
+        return pull_request, "Only one iteration has been reviewed, so there is nothing to choose from.\n"
     parsed = parse_choice(choice, report.trajectory, reason)
     if isinstance(parsed, SelectionRefused):
         return pull_request, f"{parsed.reason}\n"

@@ -52,8 +52,8 @@ def _guide(gate: Gate, repository: Repository, web: GitHubLinks) -> str:
 
 
 def _footer(tag: str) -> str:
-    wrong = f"Wrong here: {code_span(f'/feedback-appeal {tag} reason: …')}"
-    often = f"how often: {code_span(f'/feedback-history {tag}')}"
+    wrong = f"Disagree? {code_span(f'/feedback-appeal {tag} reason: …')}"
+    often = f"history of this gate: {code_span(f'/feedback-history {tag}')}"
     return f"<sub>{wrong} · {often} · all commands: `/feedback-help`</sub>"
 
 
@@ -84,7 +84,7 @@ def help_text(commands: Iterable[SlashCommand]) -> str:
     return (
         "**Commands**, each at the start of a line in a new comment\n\n"
         f"{table}\n\n"
-        "<sub>A command in a quote, in code or in an edited comment is not read.</sub>\n"
+        "<sub>A command in a quote, in code or in an edited comment is ignored.</sub>\n"
     )
 
 
@@ -96,9 +96,9 @@ def export_text(login: str, repository: Repository, public_url: str | None) -> s
     else:
         where = code_span(f"GET {public_url}{path}", 300)
     return (
-        f"All that is stored about {format_login(login)} in this repository: {where}, with the header "
-        "`Authorization: Bearer <a GitHub token of yours that may read metadata>`. The token is asked of "
-        "GitHub and not stored. To delete it all: `/feedback-forget`\n"
+        f"Everything that is stored about {format_login(login)} in this repository: {where}, with the header "
+        "`Authorization: Bearer <a GitHub token of yours that may read metadata>`. GitHub is asked what the "
+        "token can read; the token is not stored. To delete everything: `/feedback-forget`\n"
     )
 
 
@@ -107,7 +107,7 @@ def forget_text(login: str, stored: StoredCounts, *, done: bool = False) -> str:
     what = _stored_counts(stored)
     if done:
         # Without the login: what is still to be posted is in the store.
-        return f"Deleted for you in this repository: {what}.\n\n{_WHAT_STAYS}\n"
+        return f"Deleted in this repository: {what}.\n\n{_WHAT_STAYS}\n"
     return (
         f"Stored about {format_login(login)} in this repository: {what}. This can't be undone.\n\n"
         f"{_WHAT_STAYS}\n\n"
@@ -116,13 +116,13 @@ def forget_text(login: str, stored: StoredCounts, *, done: bool = False) -> str:
 
 
 _WHAT_STAYS = (
-    "- Stays in the bot's store, without name: counts, and the findings on open pull requests (their words "
-    "go when the pull request is closed; until then its author and reviewers are known by account number). "
-    "Backups of the operator keep what they had.\n"
-    "- Stays on GitHub: your pull requests, reviews and comments, and what this bot posted, some of which "
-    "names or quotes you. Its comments on open pull requests are edited and no longer name you. Whoever may "
-    "delete the rest does so there.\n"
-    "- What you do here from now on is new, and is stored again."
+    "- What stays in the bot's store, without your name: counts, and the findings on open pull requests. "
+    "Their words are deleted when the pull request is closed; until then, its author and reviewers are "
+    "stored by account number. The operator's backups are not changed.\n"
+    "- What stays on GitHub: your pull requests, reviews and comments, and what this bot posted, some of "
+    "which names or quotes you. The bot's comments on open pull requests are edited and no longer name you. "
+    "The rest can be deleted on GitHub.\n"
+    "- What you do here from now on is stored again."
 )
 
 
@@ -131,10 +131,10 @@ def private_record_text(login: str, repository: Repository, public_url: str | No
     path = f"/api/v1/repos/{repository.full_name}/authors/{login}/patterns"
     command = code_span(f"whetstone history {repository.full_name} {login}", 300)
     address = code_span(f"GET {public_url}{path}", 300)
-    api = "" if public_url is None else f"Whoever has `triage` or more here reads it at {address}. "
+    api = "" if public_url is None else f"With `triage` access or more, you can read it at {address}. "
     return (
         f"The record of {format_login(login)} is not shown in a public thread. {api}"
-        f"Whoever runs this bot reads it with {command}.\n"
+        f"The operator of this bot can read it with {command}.\n"
     )
 
 
@@ -160,7 +160,7 @@ def dismissed_text(ruling: Ruling, open_tags: Sequence[str]) -> str:
 
 def appealed_before_text(tag: str) -> str:
     """Refuse a bot's second appeal against the same finding."""
-    return f"{code_span(tag)} was appealed once already: a maintainer decides. Nothing was changed.\n"
+    return f"{code_span(tag)} has already been appealed, and a maintainer decides. Nothing was changed.\n"
 
 
 def appealed_text(ruling: Ruling) -> str:

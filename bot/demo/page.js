@@ -5,6 +5,7 @@ let threads = [];
 let shown = null; // the thread that is acted on
 let story = 0; // the number of the story's pull request; 0 until it is there
 let at = "";
+let reviewing = false; // whether the next click is on "Request changes", outside the guide
 let follow = false; // whether what is new is brought into view: from an act on, till somebody looks elsewhere
 
 const element = (tag, text, properties = {}) =>
@@ -52,7 +53,7 @@ function offer(people, tags) {
 // One button at a time is the next; the last one invites to go on.
 function guide(step) {
   all("#guide li").forEach((item, index) => {
-    item.className = index < step ? "done" : index === step && story ? "next" : "";
+    item.className = index < step ? "done" : index === step && story && !reviewing ? "next" : "";
     item.querySelector("button").disabled = index !== step || !story;
   });
 }
@@ -120,7 +121,7 @@ async function show({ arrived = false, first = false } = {}) {
   const wasWaiting = location.pathname === "/";
   await list();
   const path = location.pathname;
-  if (path === "/") return put("<header><h1>Some weeks of pull requests go by …</h1></header>", true);
+  if (path === "/") return put("<header><h1>The weeks before the story are being played …</h1></header>", true);
   if (wasWaiting) arrived = first = true;
   // The server has escaped all that people wrote; what it sends is its own HTML.
   const text = await (await fetch(`/view${path}`)).text();
@@ -174,13 +175,23 @@ async function act(button) {
     headers: { "content-type": "application/json" },
     body: JSON.stringify(action),
   });
-  const done = action.act === "open" ? "Opened. Now request changes." : "Done. The bot's answer appears in the thread.";
+  const isOpened = action.act === "open";
+  const done = isOpened ? "Opened. Now request changes." : "Done. The bot's answer appears in the thread.";
   part("status").textContent = answer.ok ? done : await answer.text();
   if (!answer.ok) return;
+  reviewing = isOpened;
+  part("reject").classList.toggle("next", reviewing);
+  // On a phone the controls are folded: unfold them for the next click, and fold them to show the answer.
+  unfold(reviewing);
   part("text").value = "";
   follow = true;
   const { path } = await answer.json();
   await (path === location.pathname ? show() : go(path));
+}
+
+function unfold(isUnfolded) {
+  part("more").setAttribute("aria-expanded", String(isUnfolded));
+  part("more").textContent = isUnfolded ? "Less" : "More";
 }
 
 function ended() {
@@ -197,8 +208,7 @@ async function watch() {
 for (const moved of ["wheel", "touchmove", "pointerdown"])
   part("thread").addEventListener(moved, () => (follow = false), { passive: true });
 all("[data-act]").forEach((button) => (button.onclick = () => act(button).catch(ended)));
-part("more").onclick = () =>
-  part("more").setAttribute("aria-expanded", String(part("more").getAttribute("aria-expanded") !== "true"));
+part("more").onclick = () => unfold(part("more").getAttribute("aria-expanded") !== "true");
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href^='/']");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

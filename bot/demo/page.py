@@ -14,11 +14,11 @@ from aiohttp import web
 
 from bot import regex
 from bot.demo.stories import Story
-from bot.demo.story import edit_files, head_text, line_number, routine_file, run_checks
+from bot.demo.story import edit_files, head_text, routine_file, run_checks, state_tags
 from bot.demo.threads import list_threads, render_page, thread_path
 from bot.fakegithub.deliveries import Exchange, WebhookDelivery
 from bot.fakegithub.model import ApiRefusal, Issue, PullRequest, Repository
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.pull_actions import PullRequestOptions
 
 if TYPE_CHECKING:
     from bot.fakegithub.server import FakeGitHub
@@ -68,7 +68,7 @@ class DemoActions:
         if thread is None:
             raise DemoActionError("There is no such thread.")
         if not self.github.find_account(action.login):
-            raise DemoActionError("There is nobody of that name.")
+            raise DemoActionError("There is no such user.")
         try:
             return self._perform(thread, action)
         except ApiRefusal as refusal:
@@ -84,23 +84,24 @@ class DemoActions:
         elif isinstance(thread, PullRequest):
             self._change(thread, action)
         else:
-            raise DemoActionError("That works on a pull request only.")
+            raise DemoActionError("This works only on a pull request.")
         return thread
 
     def _open_pull_request(self, action: DemoAction) -> PullRequest:
         """Open a pull request with a flaw, by somebody else, so that the one who asks can review it."""
         routine = self.story.routine
-        title = (action.text or "One more change").splitlines()[0][:_MAX_TITLE]
         number = len(self.repository.threads) + 1
-        path = routine.path.format(number=number, slug="change")
+        usual = " ".join(words[number % len(words)] for words in routine.words).capitalize()
+        title = (action.text or usual).splitlines()[0][:_MAX_TITLE]
+        path = routine.path.format(number=number, slug=usual.lower().replace(" ", "_"))
         text = routine_file(routine, _one_line(title), self.github.now(), flawed=True)
         authors = (author.login for author in routine.authors if author.login != action.login)
-        options = PullRequestOptions(title=title, files={path: text})
+        options = PullRequestOptions(title=title, body=f"Adds `{path}`.", files={path: text})
         return self.github.open_pull_request(self.repository, next(authors), options)
 
     def _change(self, pull: PullRequest, action: DemoAction) -> None:
         if action.kind in {"reject", "approve"} and action.login == pull.user.login:
-            raise DemoActionError("Nobody can review their own pull request. Act as somebody else.")
+            raise DemoActionError("You can't review your own pull request. Act as somebody else.")
         match action.kind:
             case "reject":
                 self._reject(pull, action)
@@ -112,7 +113,7 @@ class DemoActions:
             case "merge" if pull.state == "open":
                 self.github.merge(pull, by=action.login)
             case _:
-                raise DemoActionError("There is nothing to do.")
+                raise DemoActionError("Nothing is open, so there is nothing to fix.")
 
     def _revision(self, pull: PullRequest) -> dict[str, str]:
         """The files of the next revision: the story's fixes where they apply, else one more line."""
@@ -122,19 +123,10 @@ class DemoActions:
         return files or {path: f"{head_text(pull, path).rstrip()}\n\n{self.story.note}\n"}
 
     def _reject(self, pull: PullRequest, action: DemoAction) -> None:
-        """Request changes, each tag at the line that it is about."""
-        path, remarks = self._path(pull), self.story.routine.remarks
+        path = self._path(pull)
         text = head_text(pull, path)
-        comments = [
-            InlineDraft(
-                path,
-                f"[{tag}] {action.text or remarks.get(tag, ('', ''))[1]}".strip(),
-                line=line_number(text, remarks.get(tag, ("", ""))[0]),
-            )
-            for tag in action.tags
-            if text
-        ]
-        body = "" if comments else action.text or "Not yet."
+        items, comments = state_tags(self.story.routine, path, text, action.tags, action.text)
+        body = "\n".join(items) or ("" if comments else action.text or "Not yet.")
         self.github.submit_review(pull, action.login, "CHANGES_REQUESTED", body, comments)
 
     def _path(self, pull: PullRequest) -> str:
@@ -298,7 +290,7 @@ class DemoPage:
     async def _act(self, request: web.Request) -> web.Response:
         # Another site's page can send no JSON here without asking first, and is not answered.
         if request.content_type != "application/json":
-            return _response("Only from the page itself.", "text/plain", 415)
+            return _response("This works only from the page itself.", "text/plain", 415)
         try:
             action = DemoAction.parse(await request.json())
             thread = self._actions.perform(int(request.match_info["number"]), action)

@@ -76,8 +76,8 @@ class Routine:
     """The last line as opened, and as revised for the nth time (`{n}`)."""
     words: tuple[tuple[str, ...], ...]
     """A title is one of each."""
-    remarks: Mapping[str, tuple[str, str]]
-    """How the line begins that a tag is about (empty: the last line), and what the reviewer says there."""
+    remarks: Mapping[str, tuple[str | None, str]]
+    """How the line begins that a tag is about (empty: the last line; None: no line), and what is said."""
     dismissal: str
     authors: tuple[PastAuthor, ...]
     last_week: tuple[PastPullRequest, ...]
@@ -306,7 +306,7 @@ def process(order):
             "naming_unclear": ("def ", "process says nothing about what it does"),
             "hardcoded_value": ("LIMIT", "the limit differs by country"),
             "edge_case_missed": ("", "a negative amount gets through"),
-            "lockfile_outdated": ("", "the lock file was not updated with it"),
+            "lockfile_outdated": (None, "requirements.lock does not match pyproject.toml"),
         },
         dismissal="the limit is the same everywhere by contract",
         authors=(

@@ -99,6 +99,21 @@ def routine_file(routine: Routine, title: str, now: datetime, *, flawed: bool, r
     return routine.text.format(title=title, flaw=flaw, result=result)
 
 
+def state_tags(
+    routine: Routine, path: str, text: str, tags: Sequence[str], words: str = ""
+) -> tuple[list[str], list[InlineDraft]]:
+    """A review's items and inline comments with these tags: each at the line that it is about, if any."""
+    items, comments = [], []
+    for tag in tags:
+        start, remark = routine.remarks.get(tag, ("", ""))
+        stated = f"[{tag}] {words or remark}".strip()
+        if start is None or not text:
+            items.append(f"- {stated}")
+        else:
+            comments.append(InlineDraft(path, stated, line=line_number(text, start)))
+    return items, comments
+
+
 def line_number(text: str, start: str) -> int:
     """The number of the last line that begins so; of the last line where none does."""
     lines = text.splitlines()
@@ -179,13 +194,9 @@ class StoryMonths:
     def _reject(self, pull: PullRequest, path: str, past: PastPullRequest, tags: tuple[str, ...]) -> None:
         if past.has_stranger and not pull.reviews:
             self.github.submit_review(pull, _STRANGER_LOGIN, "CHANGES_REQUESTED", "Two lines are too long.")
-        text = head_text(pull, path)
-        remarks = self.story.routine.remarks
-        comments = [
-            InlineDraft(path, f"[{tag}] {remarks[tag][1]}", line=line_number(text, remarks[tag][0]))
-            for tag in tags
-        ]
-        self.github.submit_review(pull, past.reviewer, "CHANGES_REQUESTED", "Not yet.", comments)
+        items, comments = state_tags(self.story.routine, path, head_text(pull, path), tags)
+        body = "\n".join(("Not yet.\n", *items)).strip()
+        self.github.submit_review(pull, past.reviewer, "CHANGES_REQUESTED", body, comments)
 
 
 def _monday(moment: datetime) -> datetime:

@@ -26,7 +26,7 @@ from bot.gates import yaml_reader
 from bot.gates.config import DetectionConfig
 from bot.gates.packs import rules_directory
 from bot.gates.problems import RuleFileError, RuleFileProblem
-from bot.gates.rule_files import find_schema_problems, read_yaml_document
+from bot.gates.rule_files import find_schema_problems, is_checked, read_yaml_document
 
 RULES_FILE, MODEL_FILE = "detection.yml", "detection-model.tsv"
 CALIBRATION = "#calibration:"
@@ -67,7 +67,8 @@ def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> Detec
     data, file = rules
     root = read_yaml_document(data, file)
     model, problems = parse_model(*table)
-    problems += find_schema_problems(root, "rules/detection", file)
+    if not is_checked(data, "rules/detection"):
+        problems += find_schema_problems(root, "rules/detection", file)
     problems += _find_pattern_problems(root, file)
     if problems:
         raise RuleFileError(
@@ -150,7 +151,7 @@ def parse_model(data: bytes, file: str) -> tuple[LearnedModel, list[RuleFileProb
         except ValueError:
             allowed = f"a feature, a tab and {_HEX_DIGITS} hexadecimal digits"
             problems.append(
-                RuleFileProblem(file, number, 1, "the line is no feature with its weights", allowed)
+                RuleFileProblem(file, number, 1, "the line is not a feature with its weights", allowed)
             )
     return LearnedModel(weights, calibration), problems
 

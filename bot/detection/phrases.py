@@ -50,7 +50,7 @@ def compile_phrase(phrase: str, kinds: Mapping[str, frozenset[str]]) -> list[Var
         if part == "(":
             parts.append(_read_choice(rest, kinds))
         elif part in (")", "|"):
-            raise PhraseError(f"{part} stands outside a choice")
+            raise PhraseError(f"{part} is outside a choice")
         else:
             parts.append([(_read_word(part, kinds),)])
     variants = [variant for options in _combine(parts) if (variant := _to_steps(options))]
@@ -69,7 +69,7 @@ def _read_choice(rest: list[str], kinds: Mapping[str, frozenset[str]]) -> list[_
             several: list[_Option] = [tuple(option) for option in options if len(option) != 1]
             return [(single,), *several] if single else several
         if part == "(":
-            raise PhraseError("a choice stands in a choice")
+            raise PhraseError("a choice is inside a choice")
         if part == "|":
             options.append([])
         else:

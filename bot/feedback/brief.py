@@ -157,7 +157,7 @@ def _match_expectation(items: tuple[OpenItem, ...], facts: BriefFacts) -> Step |
     expected = facts.first(find_expectation)
     if not expected or _pass_test(items, facts):
         return None
-    return Step(f"Give the result that is expected: {_shorten(expected)}")
+    return Step(f"Produce the expected result: {_shorten(expected)}")
 
 
 def _confirm_by_check(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:

@@ -67,26 +67,26 @@ def _config_annotation(problem: RuleFileProblem) -> CheckAnnotation:
 
 def _config_title(report: ConfigReport) -> str:
     if report.conclusion is Conclusion.NEUTRAL:
-        return "The config is removed"
+        return "The config was removed"
     if report.conclusion is Conclusion.SUCCESS:
-        return f"The config is good: {report.gates} gates"
+        return f"The config is valid: {report.gates} gates"
     count = len(report.problems)
-    return f"The config has {count} mistake{'' if count == 1 else 's'}"
+    return f"The config has {count} error{'' if count == 1 else 's'}"
 
 
 def _config_summary(report: ConfigReport, *, in_force: bool) -> str:
     path = code_span(report.path)
     if report.conclusion is Conclusion.NEUTRAL:
-        return f"Without {path} the owner's config and the defaults hold."
+        return f"Without {path}, the owner's config and the defaults apply."
     if report.conclusion is Conclusion.SUCCESS:
-        return f"{path} holds once it is on the default branch: {report.gates} gates would be in force."
+        return f"Once {path} is on the default branch, {report.gates} gates are in force."
     lines = [f"- {code_span(str(problem), 300)}" for problem in report.problems[:MAX_ANNOTATIONS]]
     if omitted := len(report.problems) - len(lines):
         lines.append(f"- and {omitted} more")
     consequence = (
-        "The last version without a mistake stays in force; without one, the defaults do."
+        "The last valid version stays in force. If there is none, the defaults apply."
         if in_force
-        else "It is not applied; a broken config on the default branch leaves the last good one in force."
+        else "It is not applied. If it is merged as it is, the last valid version stays in force."
     )
     return "\n".join([*lines, "", consequence])
 
@@ -258,7 +258,7 @@ def _add_suggestions(pull_request: PullRequest, feedback: Feedback) -> tuple[Pul
         return pull_request, ()
     suggestions = tuple(by_location)[:MAX_SUGGESTIONS]
     marker = render_marker(SUGGESTION_MARKER, {"head": head, "v": 1})
-    body = f"{marker}\n\nFixes that follow from the file itself, one a line."
+    body = f"{marker}\n\nFixes that follow from the file itself, one for each line."
     effect = PostSuggestions(pull_request.repository, pull_request.number, head, body, suggestions)
     return replace(pull_request, suggested=head), (effect,)
 

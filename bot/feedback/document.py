@@ -228,7 +228,7 @@ def item_issue_text(finding: GateItem, failed: FailedGate) -> str:
 
 def _unknown_gate_text(finding: GateItem, failed: FailedGate) -> str:
     if failed.tag:
-        return f"{finding.validator.name} names {failed.name}, which is no gate of this repository"
+        return f"{finding.validator.name} names {failed.name}, which is not a gate of this repository"
     return f"reported by {finding.validator.name}"
 
 

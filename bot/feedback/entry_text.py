@@ -105,7 +105,7 @@ def _description(failed: FailedGate) -> str:
     if failed.gate:
         return escape_mentions(failed.gate.description)
     if not failed.tag:
-        return code_span(_first_words(failed) or "nothing more was said", _MAX_WORDS)
+        return code_span(_first_words(failed) or "no further explanation", _MAX_WORDS)
     near = f"; the nearest known tag is {code_span(failed.nearest)}" if failed.nearest else ""
     return f"no gate of this repository has this tag{near}"
 

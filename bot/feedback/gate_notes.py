@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -78,7 +78,6 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
     others = [record for record in recent if record.number != pull_request.number]
     records = (*others, build_history_record(pull_request))
     appeals = open_appeals(pull_request)
-    iterations = {iteration.head: iteration.number for iteration in list_iterations(pull_request)}
     findings = {finding.id: finding for finding in feedback.iteration.ledger.open}
 
     def annotate(gate: FailedGate) -> FailedGate:
@@ -88,7 +87,7 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
         return replace(
             gate,
             appeal=_appeal_text(appeal) if appeal else "",
-            regression=_regression_text(reported, iterations),
+            regression=_regression_text(reported, pull_request),
             recurrence=_recurrence_text(gate.tag, feedback, records, web) if gate.tag else "",
         )
 
@@ -99,7 +98,7 @@ def _appeal_text(ruling: Ruling) -> str:
     return f"by {code_span(ruling.by)}, {code_span(ruling.reason)}"
 
 
-def _regression_text(findings: Sequence[Finding], iterations: Mapping[str, int]) -> str:
+def _regression_text(findings: Sequence[Finding], pull_request: PullRequest) -> str:
     """Name the iteration in which a finding that came back was fixed."""
     fixes = [
         change
@@ -111,6 +110,7 @@ def _regression_text(findings: Sequence[Finding], iterations: Mapping[str, int])
     if not fixes:
         return ""
     head = fixes[-1].head
+    iterations = {iteration.head: iteration.number for iteration in list_iterations(pull_request)}
     return f"fixed {f'in iteration {iterations[head]}' if head in iterations else f'at `{head[:7]}`'}"
 
 
@@ -201,13 +201,15 @@ def _contradicted_claim(pull_request: PullRequest, head: str) -> str:
     if wrong is None:
         return ""
     note = f": {wrong.note}" if wrong.note else ""
-    return f"The description says {code_span(wrong.claim)}, but that is not so{note}{source_suffix(wrong)}."
+    return (
+        f"The description says {code_span(wrong.claim)}, which is not the case{note}{source_suffix(wrong)}."
+    )
 
 
 def _kept_label(verdict: Verdict) -> str:
     label = code_span(verdict.id.replace("label:", "gate:", 1))
     remover = code_span(verdict.unlabelled_by)
-    return f"{remover} removed the label {label}, but is not a validator here: it still counts."
+    return f"{remover} removed the label {label}, but is not a validator here, so it still counts."
 
 
 def render_reviewer_hint(

@@ -141,16 +141,16 @@ def render_sarif(problems: Sequence[LintProblem], file: str) -> str:
 
 
 _DESCRIPTIONS = {
-    SCHEMA_RULE: "The document is as its schema asks.",
-    QualityRule.TOO_SHORT: "A text has as many characters as the schema asks for.",
-    QualityRule.TOO_LONG: "A text has no more characters than the schema allows.",
+    SCHEMA_RULE: "The document is valid against its schema.",
+    QualityRule.TOO_SHORT: "A text has at least the minimum length of the schema.",
+    QualityRule.TOO_LONG: "A text has at most the maximum length of the schema.",
     QualityRule.VAGUE: "An issue says what is wrong, not that something could be better.",
     QualityRule.ADVISORY: "A suggestion says what to change, not what to think about.",
     QualityRule.UNGROUNDED: "A claim says what was observed, not what is assumed.",
-    QualityRule.NO_PLACE: "An item names the place that it is about.",
+    QualityRule.NO_PLACE: "An item names the location that it is about.",
     QualityRule.NO_PROBLEM: "An issue names the part of the work that is wrong.",
     QualityRule.NO_EFFECT: "An issue says what happens as a result.",
-    QualityRule.NO_ACTION: "A suggestion orders a change.",
+    QualityRule.NO_ACTION: "A suggestion names a concrete change.",
     QualityRule.NO_OUTCOME: "A rationale says what will be better.",
 }
 

@@ -89,7 +89,7 @@ def quality_summary(trajectory: Trajectory) -> str:
     elif final.number == trajectory.scored[-1].number:
         result = "the last iteration is the best"
     else:
-        result = f"iteration {best.number}, the present one, is the best"
+        result = f"iteration {best.number}, the current one, is the best"
     return f"Quality {_path(format_scores(trajectory.scored))}: {result}"
 
 

@@ -121,7 +121,7 @@ def rulings_line(feedback: Feedback) -> str:
     lines += [
         f"{format_login(verdict.unlabelled_by)} removed the label "
         f"{_join(code_span(f'gate:{item.tag}') for item in verdict.items if item.tag)}, "
-        "but is no validator: it still counts."
+        "but is not a validator, so it still counts."
         for verdict in feedback.rejecting
         if verdict.unlabelled_by and verdict.items
     ]
@@ -192,9 +192,9 @@ def _fix_steps(feedback: Feedback, count: int) -> str:
 def _reviewer_text(feedback: Feedback) -> str:
     reviewers = _join(_names(_rejecting_people(feedback))) or _join(_names(feedback.rejecting))
     if not feedback.gates:
-        text = f"{reviewers} requested changes without naming any: ask what to change."
+        text = f"{reviewers} requested changes but named none: ask what to change."
     else:
-        text = f"{reviewers} to review it again: what blocks was changed or answered."
+        text = f"{reviewers} to review again: every blocking finding was changed or answered."
     return _two_sentences(text, _pending_text(feedback))
 
 

@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 
 from bot.findings.line_tracking import TrackedFile, track_files, was_touched
 from bot.findings.model import MAX_FINDINGS, Finding, Ledger
@@ -589,7 +590,12 @@ def _path(item: Item) -> str | None:
 
 def normalize_words(item: Item) -> str:
     """Return an item's words without case, punctuation and spacing, to recognise them again."""
-    words = "".join(char if char.isalnum() else " " for char in item.words.casefold())
+    return _normalize(item.words)
+
+
+@lru_cache(maxsize=4 * MAX_FINDINGS)  # every item is compared with every finding
+def _normalize(text: str) -> str:
+    words = "".join(char if char.isalnum() else " " for char in text.casefold())
     return " ".join(words.split())
 
 

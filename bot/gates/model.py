@@ -185,6 +185,8 @@ class Gate:
     pack: str = ""
     subject: str = ""
     """What is checked, in the words that follow "check"; empty where the name is used."""
+    lesson: str = ""
+    """What to do before a push, in one imperative sentence; empty where the fix says it."""
 
     def __post_init__(self) -> None:
         """Give a gate without a priority the one of its severity."""

@@ -73,9 +73,14 @@ def new_gate(tag: str, values: dict[str, Any], pack: str) -> Gate:
 
 
 def change_gate(gate: Gate, values: dict[str, Any]) -> Gate:
-    """Return the gate with these values instead; a priority that came from the severity follows it."""
+    """Return the gate with these values instead.
+
+    A priority that came from the severity follows it, and another fix needs another lesson.
+    """
     follows = gate.priority == DEFAULT_PRIORITY[gate.severity]
     before = {**msgspec.to_builtins(gate), "priority": 0 if follows else gate.priority}
+    if "fix" in values:
+        before["lesson"] = ""
     return _convert({**before, **values})
 
 

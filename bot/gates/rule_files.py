@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from bot.gates.model import nearest_word
 from bot.gates.problems import RuleFileError, RuleFileProblem
-from bot.gates.schemas import SchemaPath, schema_validator
+from bot.gates.schemas import SchemaPath, read_schema, schema_validator
 from bot.gates.yaml_reader import (
     YamlFault,
     YamlMapping,
@@ -100,10 +103,27 @@ def parse_rule_file(data: bytes, file: str, schema: str, *checks: ExtraCheck) ->
     """
     root = read_yaml_document(data, file)
     problems = [problem for check in checks for problem in check(root, file)]
-    problems += find_schema_problems(root, schema, file)
+    if not is_checked(data, schema):
+        problems += find_schema_problems(root, schema, file)
     if problems:
         raise RuleFileError(tuple(sorted(problems, key=lambda problem: (problem.line, problem.column))))
     return to_plain(root)
+
+
+def is_checked(data: bytes, schema: str) -> bool:
+    """Whether this file is one that was shipped as it is: its schema need not be loaded to check it again."""
+    return digest(data, schema) in _checked()
+
+
+def digest(data: bytes, schema: str) -> str:
+    """Return the digest of a rule file together with its schema."""
+    return hashlib.sha256(b"\0".join((read_schema(schema).encode(), data))).hexdigest()
+
+
+@cache
+def _checked() -> frozenset[str]:
+    # To load jsonschema and to check all files takes 3.7 MB at every start. A test validates what is listed.
+    return frozenset(resources.files("bot.schemas").joinpath("checked.txt").read_text("utf-8").split())
 
 
 def find_schema_problems(root: YamlMapping, schema: str, file: str) -> tuple[RuleFileProblem, ...]:

@@ -74,7 +74,7 @@ def schema_text(name: str) -> str:
     """Return the text of a published schema; raise `LookupError` for a name that is not published."""
     if name not in schema_names():
         raise LookupError(f"unknown schema {name!r}; use one of {', '.join(schema_names())}")
-    return _read(name)
+    return read_schema(name)
 
 
 def load_schema(name: str) -> JsonSchema:
@@ -111,7 +111,7 @@ def schema_validator(name: str) -> Draft202012Validator:
     formats.checks("phrase", raises=PhraseError)(_is_phrase)
     formats.checks("re2", raises=PhraseError)(lambda value: _is_phrase(f"/{value}/"))
     formats.checks("time-zone", raises=(ZoneInfoNotFoundError, ValueError, OSError))(_is_time_zone)
-    schema = json.loads(_read(name))
+    schema = json.loads(read_schema(name))
     extend: Any = validators.extend  # which has no types
     validator_class = extend(
         Draft202012Validator, {"pattern": _check_pattern, "uniqueItems": _check_unique_items}
@@ -122,7 +122,9 @@ def schema_validator(name: str) -> Draft202012Validator:
     return validator
 
 
-def _read(name: str) -> str:
+@cache
+def read_schema(name: str) -> str:
+    """Return the text of a schema, published or not."""
     return resources.files("bot.schemas").joinpath(f"{name}.json").read_text("utf-8")
 
 

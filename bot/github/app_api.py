@@ -252,7 +252,11 @@ def _url_problem(url: str, web_url: str) -> str:
         return "Enter a full URL, such as https://whetstone.example.org."
     host = _host(url)
     if is_loopback(url):
-        return "" if is_loopback(web_url) else f"GitHub can't reach {host}: every machine uses it for itself."
+        return (
+            ""
+            if is_loopback(web_url)
+            else f"GitHub can't reach {host}: it is a loopback address. Use a public name or a tunnel."
+        )
     if not _is_hosted_by_github(web_url):  # an Enterprise Server may share a private network with the bot
         return ""
     if _is_private(host):
@@ -344,7 +348,7 @@ def manifest_form_url(web_url: str, request: RegistrationRequest, state: str) ->
 async def convert_manifest_code(api_url: str, code: str, *, seconds: float = 10) -> Registration:
     """Exchange the browser's code for the new App; raises `NotFound` if it is used up or expired."""
     if has_dot_segment(code):
-        raise NotFound("the code is not one of GitHub's")
+        raise NotFound("the code is not from GitHub")
     address = f"{api_url}/app-manifests/{quote(code, safe='')}/conversions"
     headers = {"accept": ACCEPT_HEADER, "user-agent": USER_AGENT}
     try:

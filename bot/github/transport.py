@@ -275,7 +275,7 @@ class GitHubRequester(GitHubAPI):
             raise GitHubUnavailable(f"{self._what}: {describe_connection_error(error)}") from error
 
     def _unreadable(self) -> GitHubUnavailable:
-        return GitHubUnavailable(f"{self._what}: an answer of {self._last.status} that can't be read")
+        return GitHubUnavailable(f"{self._what}: a response with {self._last.status} that can't be read")
 
 
 async def _read_tail(response: aiohttp.ClientResponse, size: int) -> bytes:

@@ -111,7 +111,7 @@ def unconfirmed_message(
     if entry.nearest:
         text = f"{text} Nearest name: {code_span(entry.nearest, 200)}"
     elif entry.outcome == ClaimOutcome.UNVERIFIABLE:
-        text = f"{text} Would verify it: {rules[ClaimType(entry.type)].would_verify}."
+        text = f"{text} Needed to verify it: {rules[ClaimType(entry.type)].would_verify}."
     if not also:
         return text
     named = "; ".join(map(_why_also, also[:MAX_FURTHER_DOUBTS]))

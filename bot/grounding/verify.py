@@ -103,7 +103,8 @@ def _branch_state(claim: Claim, branch: BranchState) -> tuple[bool | None, str]:
             if branch.mergeable is None:
                 return None, "GitHub has not computed it yet"
             holds = branch.mergeable is (claim.subject == "mergeable")
-            return holds, f"GitHub {'can' if branch.mergeable else 'can not'} merge the branch"
+            verb = "can" if branch.mergeable else "can't"
+            return holds, f"GitHub {verb} merge the branch"
         case "behind" | "current":
             if branch.behind_by is None:
                 return None, "the branches were not compared"
@@ -294,7 +295,7 @@ def _named_nowhere(claim: Claim, seen: Observations, first: ClaimResult) -> Clai
     complete = seen.tree is not None and not seen.tree.truncated
     if complete and all(isinstance(seen.files.get(path), FileText) for path in listed):
         return first
-    note = f"no manifest that was read names `{claim.subject}`"
+    note = f"none of the manifests that were read names `{claim.subject}`"
     return in_file().unverifiable(note)
 
 

@@ -133,11 +133,11 @@ def verify_contents(claim: Claim, seen: Observations) -> ClaimResult:  # noqa: P
             return in_file(path).contradicted(f"{_subject(claim)} is there{_at(hits)}")
         return in_file(path).verified()
     if hits and claim.form is ClaimForm.CALLED and text.definitions is None:
-        return in_file(path).unverifiable(f"{_subject(claim)} can not be told from a definition")
+        return in_file(path).unverifiable(f"{_subject(claim)} can't be told apart from a definition")
     if hits:
         return in_file(path).verified(hits[0])
     if _loose(loose, text.lines):
-        return in_file(path).unverifiable(f"{_subject(claim)} is there only in a different form")
+        return in_file(path).unverifiable(f"{_subject(claim)} occurs only in a different form")
     return in_file(path).contradicted(f"the file does not have {_subject(claim)}")
 
 
@@ -185,7 +185,7 @@ def _verify_anchored(claim: Claim, path: str, lines: Sequence[str], anchor: Comm
     same = [number for number, line in enumerate(lines, 1) if line.strip() == wanted]
     at = _only(same, lines, anchor)
     if at is None:
-        what = "is no longer there" if not same else "is there several times"
+        what = "is no longer there" if not same else "occurs several times"
         return in_file(path).unverifiable(f"the line that was commented on {what}")
     start = max(at - span, 1)
     return _moved(in_file(path).verified(start, at if span else None), anchor, at, last)

@@ -124,7 +124,7 @@ def _how_often(history: AuthorHistory, context: HistoryContext, tag: str, broken
 
 
 def _never(history: AuthorHistory, context: HistoryContext, tag: str) -> str:
-    text = f"Broken in none of {format_count(history.patterns.tally.total, 'pull request')} in this time."
+    text = f"Broken in none of {format_count(history.patterns.tally.total, 'pull request')} in this period."
     if tag in context.gates:
         return text
     nearest = context.gates.nearest(tag)
@@ -207,7 +207,7 @@ def _render_all_gates(history: AuthorHistory, context: HistoryContext) -> list[s
 def _nothing(history: AuthorHistory) -> str:
     before = history.before
     then = f" In the {format_span(history)} before: {_counts(before)}." if before.total else ""
-    return f"No pull request was reviewed or merged in this time.{then}"
+    return f"No pull request was reviewed or merged in this period.{then}"
 
 
 def _tally(history: AuthorHistory) -> str:
@@ -308,7 +308,7 @@ def _followed(history: AuthorHistory) -> str:
     fixed = ", ".join(f"{ratio.part} of {ratio.whole} {where}" for ratio, where in shares if ratio.whole)
     closed = ((followed.withdrawn, "withdrawn"), (followed.dismissed, "dismissed"))
     uncounted = ", ".join(f"{count} {status}" for count, status in closed if count)
-    rose = f"{rate.improved} of the {rate.measured} whose next score is known"
+    rose = f"{rate.improved} of the {rate.measured} with a later score"
     sentences = (
         f"Findings fixed: {fixed}." if fixed else "",
         f"Not counted: {uncounted}." if uncounted else "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -141,7 +141,20 @@ def current_iteration(
     return replace(number, standing=standing_verdicts(present), ledger=present)
 
 
-def _replay_iterations(pull_request: PullRequest) -> tuple[tuple[Iteration, ...], Ledger]:
+_Replay = tuple[tuple[Iteration, ...], Ledger]
+# A turn asks several times before anything changes; with 16 lanes at a time, one asks before the others do.
+_recent: deque[tuple[PullRequest, _Replay]] = deque(maxlen=4)
+
+
+def _replay_iterations(pull_request: PullRequest) -> _Replay:
+    replay = next((replay for known, replay in tuple(_recent) if known == pull_request), None)
+    if replay is None:
+        replay = _replay_all(pull_request)
+        _recent.append((pull_request, replay))
+    return replay
+
+
+def _replay_all(pull_request: PullRequest) -> _Replay:
     reviewed = _reviewed_heads(pull_request)
     ends: list[str | datetime] = [verdict.id for _, verdict in reviewed[1:]]
     if reviewed and reviewed[-1][0] != _current_head(pull_request):

@@ -165,7 +165,7 @@ def _over_refinement(
     since = 0 if peak is None else last.number - peak.number
     if since >= limits.iterations_since_best:
         yield DegradationSign(
-            Cause.OVER_REFINEMENT, f"{since} iterations since the best, and none of them better"
+            Cause.OVER_REFINEMENT, f"{since} iterations since the best, none of them better"
         )
     elif last.number > maximum:
         yield DegradationSign(Cause.OVER_REFINEMENT, f"iteration {last.number} of a budget of {maximum}")
@@ -205,7 +205,7 @@ def _style_drift(
         rise = f"open items about style and consistency rose from {items_before} to {items_now}"
         yield DegradationSign(
             Cause.STYLE_DRIFT,
-            f"{rewritten} of the {lines_before} lines added before were written anew, and {rise}",
+            f"{rewritten} of the {lines_before} lines added before were rewritten, and {rise}",
         )
 
 

@@ -10,8 +10,9 @@ from enum import StrEnum
 
 from bot.gates.model import Gate
 from bot.history.model import Ratio
-from bot.markdown.escape import code_span
+from bot.markdown.escape import code_span, escape_mentions
 from bot.markdown.format import first_sentence
+from bot.verdicts.quality import is_imperative
 
 INSTRUCTION_FILES = (
     "AGENTS.md",
@@ -124,12 +125,20 @@ def find_lessons(text: str, gates: Iterable[Gate]) -> frozenset[str]:
     return frozenset(
         gate.tag
         for gate in gates
-        if code_span(gate.tag) in section or _normalise(instruction_of(gate)) in words
+        if code_span(gate.tag) in section
+        or any(_normalise(sentence) in words for sentence in (instruction_of(gate), _fix_of(gate)))
     )
 
 
 def instruction_of(gate: Gate) -> str:
-    """Return what to do about a gate in one sentence, without its full stop."""
+    """Return what to do before a push so that a gate holds: one imperative sentence without its full stop."""
+    if gate.lesson:
+        return escape_mentions(gate.lesson)
+    name = "" if is_imperative(gate.fix) else f"Follow “{escape_mentions(gate.gate)}”: "
+    return f"{name}{_fix_of(gate)}"
+
+
+def _fix_of(gate: Gate) -> str:
     return first_sentence(gate.fix).removesuffix(".")
 
 

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from pathlib import PurePosixPath
 
 from bot.gates.model import Gate, Gates
 from bot.history.model import FindingHistory, HistoryRecord, Ratio
 from bot.history.outcomes import TagFix, latest_fixes, review_verdicts
 from bot.lessons.agents import merge_marks
-from bot.lessons.effect import Adoption, Effect, instruction_of, measure_effect
+from bot.lessons.effect import Adoption, Effect, Outcome, instruction_of, measure_effect
 from bot.pull_request.model import FindingStatus, WrittenBy
 from bot.values import Account
 
@@ -25,7 +26,9 @@ MIN_AGENT_PULL_REQUESTS = 5
 MAX_EVIDENCE = 5
 MAX_PATHS = 20
 FOLDER_SHARE = 0.7
-"""The share of a gate's locations in one folder from which the lesson is about that folder."""
+"""The share of a gate's findings in one folder from which the lesson may be about that folder."""
+FOLDER_EXCESS = 3
+"""How many times the other gates' share that has to be: a folder where everything is broken is no news."""
 MIN_LOCATED = 3
 
 _OVERTURNED = frozenset({FindingStatus.WITHDRAWN, FindingStatus.DISMISSED})
@@ -52,7 +55,7 @@ class Lesson:
 
     gate: Gate
     instruction: str
-    """One imperative sentence: the first of the gate's fix."""
+    """What to do before a push: one imperative sentence."""
     broken: Ratio
     """The pull requests that broke it, of all reviewed."""
     prevented: int
@@ -63,8 +66,9 @@ class Lesson:
     is_latest_named: bool = True
     """The first of them is the latest of all that broke it."""
     folder: str | None = None
-    """Where it is broken at least 70% of the time."""
+    """Where it is broken at least 70% of the time, and other gates clearly less."""
     paths: tuple[str, ...] = ()
+    """The files that the reviews of these pull requests named, the newest first."""
     fix: TagFix | None = None
     """The last commit that fixed it, where its pull request may be named."""
     effect: Effect | None = None
@@ -93,6 +97,8 @@ class LessonReport:
     """The lessons of a repository, or of one author in it."""
 
     lessons: tuple[Lesson, ...]
+    until: datetime
+    """The end of the time in which reviews count."""
     removals: tuple[Lesson, ...] = ()
     """Those in an instruction file that were measured and had no effect."""
     reviewed: int = 0
@@ -103,6 +109,14 @@ class LessonReport:
     def helped(self) -> int:
         """How many lessons lowered the rate of their gate."""
         return sum(lesson.effect is not None and lesson.effect.has_helped for lesson in self.lessons)
+
+    @property
+    def measuring(self) -> int:
+        """How many were added too recently to compare."""
+        return sum(
+            lesson.effect is not None and lesson.effect.outcome is Outcome.MEASURING
+            for lesson in self.lessons
+        )
 
     @property
     def unadopted(self) -> tuple[Lesson, ...]:
@@ -137,11 +151,14 @@ def build_report(
     reviewed = [record for record in records if review_verdicts(record, query.now)]
     recent = [record for record in reviewed if _reviewed_at(record, query.now) >= query.since]
     breaches = find_breaches(recent, gates)
+    folders = [
+        folder for record in recent for folder in _folders(finding.path or "" for finding in record.findings)
+    ]
     fixes = latest_fixes((record for record in recent if query.may_name(record.author)), query.now)
     effects = _measure_effects(adopted or {}, reviewed, gates)
     lessons = [
         replace(
-            _lesson(gate, breaches.get(gate.tag, ()), len(recent), query.may_name),
+            _lesson(gate, breaches.get(gate.tag, ()), len(recent), folders, query.may_name),
             fix=fixes.get(gate.tag),
             effect=effects.get(gate.tag),
         )
@@ -154,6 +171,7 @@ def build_report(
     offered = [lesson for lesson in kept if lesson.effect is None][: query.most - len(held)]
     return LessonReport(
         lessons=tuple(lesson for lesson in kept if lesson in held or lesson in offered),
+        until=query.now,
         removals=tuple(lesson for lesson in lessons if lesson not in kept),
         reviewed=len(recent),
         agent=query.author.login if query.author else None,
@@ -185,21 +203,46 @@ def find_breaches(records: Iterable[HistoryRecord], gates: Gates) -> dict[str, t
     }
 
 
-def main_folder(paths: Sequence[str]) -> str | None:
-    """Return the deepest folder with at least 70% of the paths; None for the root, or too few paths."""
-    if len(paths) < MIN_LOCATED:
+def main_folder(mine: Sequence[str], every: Sequence[str]) -> str | None:
+    """Return the deepest folder with at least 70% of a gate's findings, three times the others' share.
+
+    Given are the folders of the gate's findings and of all, each once a pull request. None for the root,
+    or where there are too few to compare.
+    """
+    others = len(every) - len(mine)
+    if len(mine) < MIN_LOCATED or not others:
         return None
-    counts: Counter[str] = Counter()
-    for path in paths:
-        parts = path.split("/")[:-1]
-        counts.update("/".join(parts[: depth + 1]) for depth in range(len(parts)))
-    main = [folder for folder, count in counts.items() if count >= FOLDER_SHARE * len(paths)]
+    counts, usual = _count_folders(mine), _count_folders(every)
+    main = [
+        folder
+        for folder, count in counts.items()
+        if (share := count / len(mine)) >= FOLDER_SHARE
+        and share >= FOLDER_EXCESS * (usual[folder] - count) / others
+    ]
     return max(main, key=lambda folder: (folder.count("/"), folder), default=None)
 
 
-def _lesson(gate: Gate, breaches: Sequence[Breach], reviewed: int, may_name: MayName) -> Lesson:
+def _count_folders(folders: Iterable[str]) -> Counter[str]:
+    """Count each folder for itself and for those that contain it, without the root."""
+    return Counter(
+        str(parent)
+        for folder in folders
+        for parent in (PurePosixPath(folder), *PurePosixPath(folder).parents)
+        if parent.name
+    )
+
+
+def _folders(paths: Iterable[str]) -> frozenset[str]:
+    return frozenset(str(PurePosixPath(path).parent) for path in paths if path)
+
+
+def _lesson(
+    gate: Gate, breaches: Sequence[Breach], reviewed: int, every: Sequence[str], may_name: MayName
+) -> Lesson:
     named = [breach.record.number for breach in breaches if may_name(breach.record.author)]
-    paths = [path for breach in breaches for path in breach.paths]
+    # The files of a finding say little about what changed: a lock file is missing in a change of code.
+    paths = [finding.path for breach in breaches for finding in breach.record.findings if finding.path]
+    folders = [folder for breach in breaches for folder in _folders(breach.paths)]
     return Lesson(
         gate=gate,
         instruction=instruction_of(gate),
@@ -208,7 +251,7 @@ def _lesson(gate: Gate, breaches: Sequence[Breach], reviewed: int, may_name: May
         inferred=sum(breach.is_inferred for breach in breaches),
         numbers=tuple(named[:MAX_EVIDENCE]),
         is_latest_named=bool(named) and named[0] == breaches[0].record.number,
-        folder=main_folder(paths),
+        folder=main_folder(folders, every),
         paths=tuple(dict.fromkeys(paths))[:MAX_PATHS],
     )
 

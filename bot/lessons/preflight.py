@@ -22,7 +22,7 @@ _LINK = regex.Regex(r"\[\[(?P<target>[^\[\]|#]+)[^\[\]]*\]\]")
 
 @dataclass(frozen=True, slots=True)
 class GateHistory:
-    """How often a gate was broken, and in which files."""
+    """How often a gate was broken, and which files the reviews named in those pull requests."""
 
     tag: str
     broken: int = 0
@@ -44,11 +44,19 @@ class CertainFix:
     replacement: str
 
 
-def rank_gates(history: Iterable[GateHistory], changed: Sequence[str]) -> tuple[GateHistory, ...]:
-    """Return the gates in the order in which the next review is likely to name them.
+def rank_gates(
+    own: Sequence[GateHistory], everybody: Iterable[GateHistory], changed: Sequence[str]
+) -> tuple[GateHistory, ...]:
+    """Return the gates in the order in which the next review is likely to name them, own ones first."""
+    tags = {gate.tag for gate in own}
+    others = [gate for gate in everybody if gate.tag not in tags]
+    return (*_rank(own, changed), *_rank(others, changed))
 
-    First those that were broken in the folders or the kinds of files that changed; a gate whose findings
-    had no location may be broken anywhere.
+
+def _rank(history: Iterable[GateHistory], changed: Sequence[str]) -> tuple[GateHistory, ...]:
+    """Sort by the folders, then the kinds of files that changed; those of other files are left out.
+
+    A gate that nobody located may be broken anywhere.
     """
     folders = {str(PurePosixPath(path).parent) for path in changed}
     kinds = {PurePosixPath(path).suffix for path in changed}

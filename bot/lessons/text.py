@@ -5,16 +5,14 @@ from __future__ import annotations
 from bot.history.model import Ratio
 from bot.lessons.effect import (
     INSTRUCTION_FILES,
-    MIN_AFTER,
     SECTION_END,
     SECTION_START,
     Effect,
-    Outcome,
     wilson_interval,
 )
-from bot.lessons.model import AgentFigures, Lesson, LessonReport
+from bot.lessons.model import LESSON_WINDOW, AgentFigures, Lesson, LessonReport
 from bot.markdown.escape import code_span
-from bot.markdown.format import format_count, join_words
+from bot.markdown.format import format_count, format_long_range, join_words
 from bot.markdown.links import GitHubLinks
 from bot.values import Repository
 
@@ -32,13 +30,14 @@ def render_section(report: LessonReport, repository: Repository, web: GitHubLink
     """Render the section to copy into AGENTS.md or a file like it; empty without lessons."""
     if not report.lessons:
         return ""
+    period = format_long_range((report.until - LESSON_WINDOW).date(), report.until.date())
     lines = (f"- {format_lesson(lesson, report, repository, web)}" for lesson in report.lessons)
     return "\n".join(
         (
             SECTION_START,
             "## What reviews here keep asking for",
             "",
-            "Check these before you push. Counts are from the reviews of the last 12 weeks.",
+            f"Check these before you push. Counts are of the pull requests reviewed {period}.",
             "",
             *lines,
             SECTION_END,
@@ -48,16 +47,16 @@ def render_section(report: LessonReport, repository: Repository, web: GitHubLink
 
 
 def format_lesson(lesson: Lesson, report: LessonReport, repository: Repository, web: GitHubLinks) -> str:
-    """Format one line: what to do, where, what happened, and whether it helped."""
+    """Format one line: what to do, where, what happened, and that it helped if it did."""
     where = f"In {code_span(f'{lesson.folder}/')}: " if lesson.folder else ""
     last = ""
     if lesson.numbers:
         number, which = lesson.numbers[0], "last" if lesson.is_latest_named else "for example"
         last = f", {which} in [{number}]({web.pull_url(repository, number)})"
+    effect = lesson.effect
+    helped = f" It helped: {_format_effect(effect)}." if effect and effect.has_helped else ""
     happened = f"{_format_broken(lesson, report)}{last}"
-    return (
-        f"{where}{lesson.instruction} ({code_span(lesson.tag)}): {happened}.{_format_effect(lesson.effect)}"
-    )
+    return f"{where}{lesson.instruction} ({code_span(lesson.tag)}): {happened}.{helped}"
 
 
 def render_reply(report: LessonReport, repository: Repository, web: GitHubLinks) -> str:
@@ -80,8 +79,8 @@ def render_removals(report: LessonReport) -> list[str]:
     if not report.removals:
         return []
     lines = (
-        f"- {code_span(lesson.tag)} in {code_span(lesson.effect.adoption.file)}:"
-        f"{_format_effect(lesson.effect)}"
+        f"- {code_span(lesson.tag)} in {code_span(lesson.effect.adoption.file)}: "
+        f"{_format_effect(lesson.effect)}."
         for lesson in report.removals
         if lesson.effect
     )
@@ -90,7 +89,11 @@ def render_removals(report: LessonReport) -> list[str]:
 
 def format_summary(report: LessonReport) -> str:
     """Format the weekly line: `Lessons: 2 helped, 1 without effect.`; empty where nothing was measured."""
-    counts = ((report.helped, "helped"), (len(report.removals), "without effect"))
+    counts = (
+        (report.helped, "helped"),
+        (len(report.removals), "without effect"),
+        (report.measuring, "being measured"),
+    )
     parts = [f"{count} {outcome}" for count, outcome in counts if count]
     return f"Lessons: {', '.join(parts)}." if parts else ""
 
@@ -138,22 +141,14 @@ def render_report(report: LessonReport, repository: Repository, web: GitHubLinks
 
 
 def _format_broken(lesson: Lesson, report: LessonReport) -> str:
-    last, whole = "your last" if report.agent else "the last", lesson.broken.whole
-    inferred = f", {lesson.inferred} of them in plain words" if lesson.inferred else ""
-    return f"reported in {lesson.broken.part} of {last} {format_count(whole, 'pull request')}{inferred}"
+    what = "missing" if "missing" in lesson.tag.split("_") else "reported"
+    whose, whole = "your " if report.agent else "", format_count(lesson.broken.whole, "pull request")
+    inferred = f" ({lesson.inferred} in plain words)" if lesson.inferred else ""
+    return f"{what} in {lesson.broken.part} of {whose}{whole}{inferred}"
 
 
-def _format_effect(effect: Effect | None) -> str:
-    if effect is None or effect.outcome is Outcome.NO_BASELINE:
-        return ""
-    figures = f"{_format_ratio(effect.before)} before it was added, {_format_ratio(effect.after)} since"
-    match effect.outcome:
-        case Outcome.HELPED:
-            return f" It helps: {figures}."
-        case Outcome.NO_EFFECT:
-            return f" {figures}."
-        case _:
-            return f" Effect open: {effect.after.whole} of {MIN_AFTER} pull requests since it was added."
+def _format_effect(effect: Effect) -> str:
+    return f"{_format_ratio(effect.before)} before it was added, {_format_ratio(effect.after)} since"
 
 
 def _format_ratio(ratio: Ratio) -> str:

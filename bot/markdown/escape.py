@@ -57,8 +57,9 @@ def render_marker(word: str, data: Mapping[str, object]) -> str:
 def html_safe_json(data: object) -> str:
     """Return JSON on one line with `<`, `>` and `&` escaped, so that HTML can hold it."""
     text = json.dumps(data, ensure_ascii=False)
-    unseen = {ord(sign): _escaped(sign) for sign in set(text) if not " " <= sign <= "~"}
-    return text.translate(unseen).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    if not (text.isascii() and text.isprintable()):
+        text = text.translate({ord(sign): _escaped(sign) for sign in set(text) if not " " <= sign <= "~"})
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def parse_marker(word: str, body: str) -> dict[str, object] | None:

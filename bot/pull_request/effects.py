@@ -98,7 +98,7 @@ TURN_LABELS = {
 
 LABEL_STYLES = {
     REJECTED_LABEL: ("b60205", "Something blocks this pull request"),
-    WARNINGS_LABEL: ("fbca04", "There are findings, but none of them blocks"),
+    WARNINGS_LABEL: ("fbca04", "There are findings, but none of them is blocking"),
     DEGRADED_LABEL: ("d4c5f9", "The last iteration is worse than the one before"),
     TURN_LABELS["author"]: ("bfd4f2", "The author has something to change or answer"),
     TURN_LABELS["reviewer"]: ("bfd4f2", "A reviewer has to look again"),

@@ -20,6 +20,7 @@ from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
 from sqlite3 import Connection as DriverConnection
 from sqlite3 import Error as DriverError
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
@@ -59,8 +60,8 @@ class WorkerLock:
         except BlockingIOError as locked:
             holder = os.pread(self._descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
             raise StoreConfigError(
-                f"process {holder} already uses {database}; stop it first, or let DATABASE_URL "
-                "name a PostgreSQL database, which several may share"
+                f"process {holder} already uses {database}; stop it first, or set DATABASE_URL "
+                "to a PostgreSQL database, which several processes can share"
             ) from locked
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
@@ -256,6 +257,7 @@ class SqliteDatabase:
         event.listen(self._writer, "begin", self._begin)
         self._reader = _sqlite_engine(path, READER_THREADS)
         self._reading = ThreadPoolExecutor(READER_THREADS, "store reader")
+        self._connections: dict[tuple[Engine, int], Connection] = {}
 
     async def write(self, work: TransactionWork[WorkResult], *, durable: bool = True) -> WorkResult:
         """Run the work and return its result once it is committed, together with what else waits by then."""
@@ -290,6 +292,8 @@ class SqliteDatabase:
         """Finish running transactions, then close the file."""
         for threads in (self._writing, self._reading):
             await asyncio.to_thread(threads.shutdown)
+        for connection in self._connections.values():
+            connection.close()
         for engine in (self._writer, self._reader):
             engine.dispose()
 
@@ -327,9 +331,9 @@ class SqliteDatabase:
             return _Outcome(error=error)
 
     def _scrub(self, rewrite: bool) -> None:  # noqa: FBT001  called by `partial` alone
-        connection = self._writer.raw_connection()
+        connection = self._connection(self._writer)
         try:
-            cursor = connection.cursor()
+            cursor = _driver_of(connection).cursor()
             cursor.execute(f"PRAGMA busy_timeout={SCRUB_SECONDS * 1000}")
             # Copies of rows that moved to another page are not overwritten by `secure_delete`.
             if rewrite and self._path.stat().st_size <= REWRITTEN:
@@ -342,11 +346,17 @@ class SqliteDatabase:
             # What was deleted is gone from the tables; the next sweep tries again.
             logger.warning("can't overwrite deleted content in the store's file: %s", error)
             connection.invalidate()
-        finally:
-            connection.close()
+
+    def _connection(self, engine: Engine) -> Connection:
+        """The connection of this thread; to check one out each time takes as long as two statements."""
+        key = (engine, get_ident())
+        connection = self._connections.get(key)
+        if connection is None:
+            connection = self._connections[key] = engine.connect()
+        return connection
 
     def _run(self, engine: Engine, work: TransactionWork[WorkResult]) -> WorkResult:
-        with translate_errors(), engine.begin() as connection:
+        with translate_errors(), (connection := self._connection(engine)).begin():
             run_prepared = partial(self._statements.execute, _driver_of(connection))
             return work(Transaction(connection, self._clock, run_prepared))
 

@@ -107,7 +107,7 @@ def assess(
     """
     feedback = build_feedback(pull_request, rules, moment)
     if feedback is None:
-        return Assessment(pull_request, reason="no validator has judged it yet")
+        return Assessment(pull_request, reason="no validator has reviewed it yet")
     pull_request = feedback.pull_request
     if reason := _silence_reason(pull_request, feedback.iteration, rules, is_first=is_first):
         # What nobody was shown is no advice.
@@ -150,7 +150,7 @@ def conclude(
     fingerprint = _fingerprint(body, feedback)
     sticky = pull_request.sticky
     if sticky and sticky.fingerprint == fingerprint:
-        reason = "the comment says so already"
+        reason = "the comment is up to date"
         return Decision(
             pull_request, (CancelWrite("comment"), *announcements), reason, feedback=feedback, body=body
         )
@@ -182,11 +182,11 @@ def _silence_reason(
     """Why no comment is due; None if one is. `is_first`: the repository's first rejection."""
     sticky, requested_at = pull_request.sticky, pull_request.comment_requested_at
     if not rules.comment.enabled or rules.comment.when is CommentPolicy.NEVER:
-        return "comments are switched off"
+        return "comments are turned off"
     if sticky and not sticky.deleted_at:
         return None
     if sticky and sticky.deleted_at and not _is_wanted_again(pull_request, iteration, sticky):
-        return "somebody deleted the comment, and no verdict is newer"
+        return "the comment was deleted, and there is no newer verdict"
     if not iteration.is_rejected or not pull_request.open:
         return "nothing rejects it" if pull_request.open else "it is closed"
     return None if requested_at or is_first else _policy_reason(pull_request, iteration, rules)
@@ -200,7 +200,7 @@ def _policy_reason(pull_request: PullRequest, iteration: Iteration, rules: Repos
     return None if is_useful else NOTHING_TO_ADD
 
 
-NOTHING_TO_ADD = "the review itself shows all there is to say"
+NOTHING_TO_ADD = "the review itself shows everything"
 
 
 def _adds_something(pull_request: PullRequest, iteration: Iteration, rules: RepositoryRules) -> bool:

@@ -177,7 +177,7 @@ class LiveRuleBook:
             self._misnamed[repository.id] = found is not None
         if not self._misnamed[repository.id]:
             return ""
-        return f"`{MISNAMED_CONFIG_FILE}` is not read: rename it to `{CONFIG_FILE}`."
+        return f"`{MISNAMED_CONFIG_FILE}` is ignored: rename it to `{CONFIG_FILE}`."
 
     async def _owner_config(
         self, repository: Repository, since: datetime | None = None
@@ -291,7 +291,7 @@ def _owner_key(repository: Repository) -> str:
 
 
 def _too_large(error: ValidationFailed) -> ConfigReport:
-    problem = RuleFileProblem(CONFIG_FILE, 1, 1, str(error), "a config has at most 64 KB")
+    problem = RuleFileProblem(CONFIG_FILE, 1, 1, str(error), "a config can have at most 64 KB")
     return ConfigReport(CONFIG_FILE, Conclusion.FAILURE, 0, (problem,))
 
 

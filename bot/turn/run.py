@@ -101,10 +101,11 @@ class TurnRunner:
 
         pull_request = record_agents(pull_request, events)
         moment = DecisionTime(self.clock(), str(uuid.uuid4()))
-        rules, (forgotten, recent_records) = await fetch_both(
-            self._rules(pull_request, events), fetch_stored(pull_request, events, self.store)
+        rules = await self._rules(pull_request, events)  # mostly known already
+        facts, (forgotten, recent_records) = await fetch_both(
+            fetch_reviews(pull_request, events, rules, self.github, moment.now),
+            fetch_stored(pull_request, events, self.store),
         )
-        facts = await fetch_reviews(pull_request, events, rules, self.github, moment.now)
         facts = await fetch_signals(facts, pull_request, events, rules, self.github)
         facts = replace(facts, forgotten=forgotten)
         is_repetition = not invocations and _may_repeat_review(events)

@@ -56,6 +56,9 @@ def merge_check(
     `log` is the end of the job's log, where the check's own output says nothing.
     """
     verdict = _check_verdict(check, located_annotations(annotations), rules, tail_of_log(log) if log else "")
+    same_suite = (other for other in pull_request.verdicts if verdict.suite and other.suite == verdict.suite)
+    trigger = next((other.trigger for other in same_suite if other.trigger), "")
+    verdict = replace(verdict, trigger=trigger)
     recorded = (_with_app(other, verdict) for other in pull_request.verdicts)
     verdicts = {other.id: other for other in recorded if other is not None} | {verdict.id: verdict}
     same_head = sorted(
@@ -115,11 +118,6 @@ def located_annotations(annotations: Sequence[CheckAnnotation]) -> tuple[CheckAn
     telling = [annotation for annotation in annotations if not _is_exit_code(annotation)]
     failures = tuple(annotation for annotation in telling if annotation.level == "failure")
     return failures or tuple(telling)
-
-
-def check_failure(verdict: Verdict) -> CheckFailure | None:
-    """Return what the check's output says about its first failure."""
-    return read_failure(verdict.said, verdict.url) if verdict.said else None
 
 
 def _is_exit_code(annotation: CheckAnnotation) -> bool:

@@ -47,8 +47,8 @@ def clarity(text: str) -> Clarity:
     score = 1 / (
         1 + exp(-sum(weight * count for weight, count in zip(_WEIGHTS, count_features(text), strict=True)))
     )
-    if names_change(text):
-        score = max(score, _NAMED_CHANGE)
+    if score < _CLEAR_FROM and names_change(text):
+        score = _NAMED_CHANGE
     if _SUGGESTION.search(text):  # the change itself, ready to commit
         score = 1.0
     score = round(score, 2) if _WORD.search(text) else 0.0

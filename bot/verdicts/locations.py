@@ -152,12 +152,6 @@ class LocationMention:
     is_frame: bool = False
 
 
-def find_locations(text: str, *, repository: str | None = None) -> tuple[Location, ...]:
-    """Return the locations that the text is about, in order, each once."""
-    mentions = find_mentions(text, repository=repository)
-    return tuple(dict.fromkeys(mention.location for mention in mentions if mention.is_subject))
-
-
 def find_place(text: str, *, repository: str | None = None) -> tuple[Location | None, tuple[str, str] | None]:
     """Return the location that the text is most about, and the named part; one with a line is preferred."""
     mentions = [mention for mention in find_mentions(text, repository=repository) if mention.is_subject]
@@ -279,7 +273,7 @@ def _mention(text: str, match: regex.RegexMatch, start: int, end: int) -> Locati
     if line and "/" not in path and _is_host(path):
         return None
     name = match["name"] or match["call"] or match["slug"]
-    part = _part(name, is_slug=bool(match["slug"])) if name else None
+    part = _part(name, is_section=bool(match["slug"])) if name else None
     if not line and not part:
         around = _lines_around(text, start, end)
         if around:
@@ -327,10 +321,8 @@ def _is_definition(code: str) -> bool:
     return code.endswith(")") or "." in code or "::" in code or "_" in code.strip("_") or is_camel
 
 
-def _part(
-    name: str, *, is_slug: bool = False, is_section: bool = False, is_call: bool = False
-) -> tuple[str, str]:
-    if is_slug or is_section:
+def _part(name: str, *, is_section: bool = False, is_call: bool = False) -> tuple[str, str]:
+    if is_section:
         return "section", name
     return "function", f"{name.removesuffix('()')}()" if is_call or name.endswith("()") else name
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from itertools import product
 from typing import Any
@@ -88,21 +88,8 @@ class RemarkPhrases:
 def parse_phrases(data: bytes, file: str) -> RemarkPhrases:
     """Return the lists in the text; raise `RuleFileError` with all its problems."""
     values = parse_rule_file(data, file, "rules/phrases")
-    names = (
-        "pointing",
-        "thanks",
-        "praise",
-        "reservations",
-        "footers",
-        "rest",
-        "hedges",
-        "concessions",
-        "harms",
-        "repeats",
-    )
-    return RemarkPhrases(
-        frozenset(values["fillers"].split()), *(PhraseList(map(_phrase, values[name])) for name in names)
-    )
+    lists = [PhraseList(map(_phrase, values[name.name])) for name in fields(RemarkPhrases)[1:]]
+    return RemarkPhrases(frozenset(values["fillers"].split()), *lists)
 
 
 def _phrase(values: dict[str, Any]) -> Phrase:
@@ -144,10 +131,11 @@ def states_something(sentence: str, *, has_location: bool = False) -> bool:
         others = [clause for clause in clauses if not phrases.thanks.has(split_words(clause))]
         if len(others) == len(clauses) or not others:
             return phrases.reservations.has(tokens)
-        rest = ", ".join(others)
-        goes_on = not _GOING_ON.isdisjoint(split_words(rest)[:1])
-        is_more = phrases.reservations.has(split_words(rest)) or phrases.harms.has(split_words(rest))
-        return (is_more or not goes_on) and states_something(rest, has_location=has_location)
+        remainder = ", ".join(others)
+        goes_on = not _GOING_ON.isdisjoint(split_words(remainder)[:1])
+        words = split_words(remainder)
+        is_more = phrases.reservations.has(words) or phrases.harms.has(words)
+        return (is_more or not goes_on) and states_something(remainder, has_location=has_location)
     has_location = has_location or any(mention.is_subject for mention in find_mentions(sentence))
     before, rest = _split_at_rest(tokens)
     if rest or _is_praise(tokens):
@@ -178,10 +166,10 @@ def _is_praise(tokens: Sequence[str]) -> bool:
 def _split_at_rest(tokens: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Return the words before and after "otherwise" or the like; none after it where it praises nothing."""
     phrases = shipped_phrases()
-    for start, end in phrases.rest.find(tokens):
-        if phrases.praise.has(tokens[end:]):
-            return tokens[:start], tokens[end:]
-    return tokens, ()
+    rests = [(start, end) for start, end in phrases.rest.find(tokens)]
+    praised = max((start for start, _ in phrases.praise.find(tokens)), default=0) if rests else 0
+    start, end = next(((start, end) for start, end in rests if end <= praised), (len(tokens), len(tokens)))
+    return tokens[:start], tokens[end:]
 
 
 def _has_reservation(tokens: Sequence[str]) -> bool:
@@ -268,7 +256,8 @@ _AFTER_MENTION = regex.Regex(
     r"|\s*[:–—-]*\s*[✅✓]"
     r"|\b(?:was|were|is now|are now|got|has been|have been|been)\s+(?:\w+\s+)?"
     r"(?:fixed|resolved|addressed|removed|handled|gone)\b"
-    r"|\bno longer\b|\b(?:is|are)\s+(?:fixed|gone|resolved|handled|fine|good|covered)\b"
+    r"|\bno longer\b|\bnow (?:gone|fixed|handled|resolved)\b"
+    r"|\b(?:is|are)\s+(?:fixed|gone|resolved|handled|fine|good|covered)\b"
     r"|\b(?:not|never) (?:found|an issue|a problem|present|needed|required|seen|apply)\b"
     r"|\bbefore (?:your|this|the|my) (?:change|pr|pull|patch|commit|branch)\b"
     r"|\b(?:on|in) (?:main|master) (?:too|already|as well)\b"
@@ -277,7 +266,9 @@ _AFTER_MENTION = regex.Regex(
     ignore_case=True,
 )
 _ASKS = regex.Regex(
-    r"^[\s*_-]*(?:please|(?:can|could|would|will) you|can we|could we|shouldn't|should)\b", ignore_case=True
+    r"^[\s*_-]*(?:please|(?:can|could|would|will) you|can we|could we|shouldn't"
+    r"|should (?:this|that|it|these|there))\b",
+    ignore_case=True,
 )
 _REACH = 300
 

@@ -38,6 +38,11 @@ def names_a_change(text: str) -> bool:
     return _ORDER.search(plain) is not None or _DEMAND.search(plain) is not None
 
 
+def is_imperative(text: str) -> bool:
+    """Whether the text begins with a verb that tells what to do."""
+    return _IMPERATIVE.match(text) is not None
+
+
 def states_an_outcome(text: str) -> bool:
     """Whether the text states the expected improvement."""
     return _OUTCOME.search(_normalize(text)) is not None
@@ -116,6 +121,9 @@ _VERBS = """
 _CLAUSE = r"(?:^|[.!?;:,(\n–—]|\b(?:and|or|then|please)\s)[\s*_>#0-9.)•-]*"
 _LEAD = r"(?:(?:please|only|always|never|also|then|first|next|instead|just|do\s+not|don't|either)[,\s]+){0,3}"
 _ORDER = re2.compile(rf"(?i){_CLAUSE}{_LEAD}(?:{'|'.join(_VERBS.split())})\b[:*_]*\s+\S")
+_IMPERATIVE = re2.compile(
+    rf"(?i){_LEAD}(?:{'|'.join(_VERBS.split())}|agree|argue|ask|claim|leave|look|say|search|sign|tell)\b"
+)
 _DEMAND = re2.compile(r"(?i)\b(?:must|needs?\s+to|has\s+to|have\s+to)\s+\w+\s+\S|\S\s=\s\S|(?:→|->)\s*\S")
 
 _OUTCOME = _any_word("""
@@ -257,7 +265,7 @@ def _suggestion(kind: Wording, group: int) -> str:
         case Wording.VAGUE:
             return "name what is wrong and what happens because of it"
         case Wording.ADVISORY:
-            return "say what to change, as an order"
+            return "say what to change, as an instruction"
         case Wording.UNGROUNDED:
             assumption = ASSUMPTIONS[group - 1]
             return (
@@ -418,7 +426,7 @@ _ANYWHERE = frozenset(
 _WORDING_RULES = {
     Wording.VAGUE: (QualityRule.VAGUE, "is vague"),
     Wording.ADVISORY: (QualityRule.ADVISORY, "is advice, not an action"),
-    Wording.UNGROUNDED: (QualityRule.UNGROUNDED, "claims what nobody looked up"),
+    Wording.UNGROUNDED: (QualityRule.UNGROUNDED, "states an assumption as a fact"),
 }
 
 
@@ -455,7 +463,7 @@ def _missing_location(item: FeedbackText) -> QualityProblem:
     return QualityProblem(
         QualityRule.NO_PLACE,
         FeedbackField.PLACE,
-        f"{subject} has no place",
+        f"{subject} has no location",
         "name the file and the line, function or heading",
     )
 
@@ -472,7 +480,7 @@ def _issue_notes(text: str) -> Iterator[QualityProblem]:
         yield QualityProblem(
             QualityRule.NO_EFFECT,
             FeedbackField.ISSUE,
-            "the issue says no observable effect",
+            "the issue names no observable effect",
             "say what happens as a result, and when",
         )
 
@@ -482,7 +490,7 @@ def _action_notes(text: str) -> Iterator[QualityProblem]:
         yield QualityProblem(
             QualityRule.NO_ACTION,
             FeedbackField.ACTION,
-            "the suggestion orders no concrete change",
+            "the suggestion names no concrete change",
             "start with a verb and say what to change, as in “Replace X with Y”",
         )
 

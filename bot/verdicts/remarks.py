@@ -117,32 +117,15 @@ class _Section:
     place: Location | None = None
 
 
+_MINOR_WORDS = "optional minor non-blocking nonblocking nice-to-have trivial question questions"
+_MAJOR_WORDS = "blocking blocker blockers critical must must-fix required"
+_OTHER_WORDS = "thoughts praise positives strengths positive summary overview"
 _SECTION_WORDS: dict[str, tuple[str | None, bool | None]] = {
-    **dict.fromkeys(("nit", "nits"), ("nit", False)),
-    **dict.fromkeys(("nitpick", "nitpicks"), ("nitpick", False)),
-    **dict.fromkeys(("suggestion", "suggestions"), ("suggestion", False)),
-    **dict.fromkeys(("typo", "typos"), ("typo", False)),
-    **dict.fromkeys(("polish",), ("polish", False)),
-    **dict.fromkeys(
-        (
-            "optional",
-            "minor",
-            "non-blocking",
-            "nonblocking",
-            "nice-to-have",
-            "trivial",
-            "question",
-            "questions",
-        ),
-        (None, False),
-    ),
-    **dict.fromkeys(
-        ("blocking", "blocker", "blockers", "critical", "must", "must-fix", "required"), (None, True)
-    ),
+    **{word: (label, False) for label in WARNING_LABELS for word in (label, f"{label}s")},
     **dict.fromkeys(("todo", "todos"), ("todo", True)),
-    **dict.fromkeys(
-        ("thoughts", "praise", "positives", "strengths", "positive", "summary", "overview"), (None, None)
-    ),
+    **dict.fromkeys(_MINOR_WORDS.split(), (None, False)),
+    **dict.fromkeys(_MAJOR_WORDS.split(), (None, True)),
+    **dict.fromkeys(_OTHER_WORDS.split(), (None, None)),
 }
 _GOOD_TITLES = (
     "what works",

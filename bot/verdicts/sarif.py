@@ -236,7 +236,7 @@ def _log(log: object) -> dict[str, Any]:
     if not isinstance(log, dict) or "runs" not in log:
         raise SarifError("not a SARIF log: an object with `version` and `runs` is expected")
     if not as_text(log.get("version")).startswith("2.1."):
-        raise SarifError(f"SARIF version {json.dumps(log.get('version'))[:40]} is not read; write 2.1.0")
+        raise SarifError(f"SARIF version {json.dumps(log.get('version'))[:40]} is not supported; use 2.1.0")
     return log
 
 

@@ -400,8 +400,9 @@ _MOST_MENTIONS, _MOST_OF_A_TAG = 100, 20
 
 def infer_tags(items: Iterable[Item], rules: RepositoryRules) -> tuple[Item, ...]:
     """Return the items, each untagged one with the tag that its words look like; nothing else changes."""
-    if not rules.detection.enabled:
-        return tuple(items)
+    items = tuple(items)
+    if not rules.detection.enabled or all(item.tag is not None or not item.words for item in items):
+        return items
     gates = _inferring_gates(rules)
     return tuple(_infer_tag(item, gates, rules.detection.threshold) for item in items)
 

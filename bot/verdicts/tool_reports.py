@@ -59,7 +59,7 @@ _BY_KEY: Mapping[str, ReportFormat] = {
     "message": ReportFormat.RDJSONL,
 }
 _EXPECTED = (
-    "is in no known form; send an actionable-feedback document (`feedback_items`), SARIF 2.1.0 (`runs`),"
+    "is in an unknown format; send an actionable-feedback document (`feedback_items`), SARIF 2.1.0 (`runs`),"
     " rdjson (`diagnostics`), rdjsonl, JUnit XML, or the short form (`findings`)"
 )
 
@@ -241,7 +241,7 @@ def _read_rdjsonl(body: bytes, paths: SarifRoots) -> ToolReport:
         try:
             diagnostics[number] = msgspec.json.decode(line)
         except _NOT_JSON:
-            problems.append(ReportProblem(f"line {number}", "is not JSON; write one diagnostic a line"))
+            problems.append(ReportProblem(f"line {number}", "is not JSON; write one diagnostic per line"))
     numbers, value = list(diagnostics), {"diagnostics": list(diagnostics.values())}
     for violation in schemas.find_violations("reports/rdjson", value):
         _, index, *rest = violation.path
@@ -358,7 +358,7 @@ class _JUnitReader:
         if self.depth > MAX_XML_DEPTH:
             raise ReportError(self._problem(f"is nested more than {MAX_XML_DEPTH} levels deep"))
         if self.elements > MAX_XML_ELEMENTS:
-            raise ReportError(self._problem(f"is beyond the {MAX_XML_ELEMENTS:,} elements that are read"))
+            raise ReportError(self._problem(f"is beyond the {MAX_XML_ELEMENTS:,} elements that are allowed"))
         if self.depth == 1 and name not in _ROOTS:
             raise ReportError(self._problem(f"is <{name[:40]}>; JUnit XML starts with <testsuites>"))
         match name:

@@ -37,7 +37,7 @@ _MOST_TAGS = 200
 
 def export_findings(registry: CollectorRegistry, findings: Counter[FindingLabels]) -> None:
     """Export the findings by tag, by whether their location is known, and by status."""
-    what = "Findings reported in the last seven days, by what became of them"
+    what = "Findings reported in the last seven days, by status"
     gauge = Gauge("whetstone_findings", what, ["tag", "location", "status"], registry=registry)
     tags: Counter[str] = Counter()
     for labels, number in findings.items():

@@ -151,7 +151,7 @@ def query_integer(request: web.Request, name: str, default: int, maximum: int) -
     if text is None:
         return default
     if not (text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= maximum):
-        raise ApiError(400, f"{name} is a whole number from 1 to {maximum}.")
+        raise ApiError(400, f"{name} must be an integer from 1 to {maximum}.")
     return int(text)
 
 

@@ -273,7 +273,7 @@ class RegistrationPages:
             return f"{url} could not be reached: {describe_connection_error(error)}."
         if _are_same(text.decode("utf-8", "replace"), self._sign(nonce)):
             return ""
-        return f"{url} leads to another server, which answered {response.status}."
+        return f"{url} is another server, which responded with {response.status}."
 
     def _save_problems(self) -> tuple[str, ...]:
         """Find out beforehand whether GitHub's answer would be lost: it shows the key of an App once."""

@@ -117,7 +117,9 @@ async def hand_over_delivery(delivery: Delivery, secret: bytes, host: str, port:
         ):
             if response.status in {200, 202}:
                 return True
-            raise StoreUnavailable(f"{address} answers {response.status}; is it another program's port?")
+            raise StoreUnavailable(
+                f"{address} responded with {response.status}; is it another program's port?"
+            )
     except (aiohttp.ClientConnectorError, ConnectionError):
         return False
     except (aiohttp.ClientError, TimeoutError) as error:

@@ -46,7 +46,7 @@ class WeeklyFetcher:
         lessons = await fetch_lessons(
             self.store, self.github, repository, rules, lesson_query(repository, rules, now)
         )
-        context = WeeklyContext(rules.gates, self.site.web, await self._has_config(repository), lessons)
+        context = WeeklyContext(rules.gates, self.site.web, lessons, await self._has_config(repository))
         return decide_week(records, query, context, now)
 
     async def _has_config(self, repository: Repository) -> bool:

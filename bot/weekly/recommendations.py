@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bot.gates.model import Gates, gate_display_name
 from bot.gates.rule_book import CONFIG_FILE
@@ -41,9 +41,9 @@ class WeeklyContext:
 
     gates: Gates
     web: GitHubLinks
+    lessons: LessonReport
     has_config: bool = True
     """The repository has a config, which can be linked to."""
-    lessons: LessonReport = field(default_factory=lambda: LessonReport(()))
 
 
 def recommend(summary: WeeklySummary, context: WeeklyContext) -> tuple[Recommendation, ...]:
@@ -123,7 +123,11 @@ def _not_counted(summary: WeeklySummary) -> Recommendation | None:
     parts[0] = f"{format_count(first, 'review')} by {counts[0][1]}"
     reviews = f"{join_words(parts)} {'was' if len(counts) == first == 1 else 'were'} not counted"
     who = "it is" if len(counts) == len(named) == 1 else "they are"
-    lines = f" To count: {code_span(_config_lines([reviewer for reviewer, _ in named]))}" if named else ""
+    lines = (
+        f" To count them, add {code_span(_config_lines([reviewer for reviewer, _ in named]))}"
+        if named
+        else ""
+    )
     return Recommendation(f"{reviews}: {who} not among this repository's validators.{lines}", reviews)
 
 

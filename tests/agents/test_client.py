@@ -215,7 +215,9 @@ async def test_an_outage_of_github_is_waited_out(agent):
 
 async def test_a_token_that_may_not_read_is_refused_at_once(agent):
     client = agent.client(token=agent.github.user_token("mallory"), sleep=lambda _: pytest.fail("it waited"))
-    with pytest.raises(Refused, match="answers 404: Not Found; GH_TOKEN is not valid, or may not read this"):
+    with pytest.raises(
+        Refused, match="responded with 404: Not Found; GH_TOKEN is not valid, or may not read this"
+    ):
         await asyncio.to_thread(client.wait, REPOSITORY, agent.pull.number)
 
 
@@ -254,7 +256,7 @@ def test_nobody_there_is_said_in_one_line():
 
 @pytest.mark.parametrize("name", ["knowledge", "a/b/c", "../x", "acme/..", ""])
 def test_a_wrong_repository_is_named(name):
-    with pytest.raises(Refused, match="is no repository; use OWNER/REPO"):
+    with pytest.raises(Refused, match="is not a repository; write it as OWNER/REPO"):
         Whetstone("t", "whetstone[bot]").fetch(name, 1)
 
 

@@ -198,7 +198,7 @@ async def test_what_github_refuses_is_told_to_the_model(agent):
     environment = {**agent.environment, "GH_TOKEN": "wrong", "WHETSTONE_LOGIN": "whetstone[bot]"}
     async with connected(environment) as client:
         told = await call(client, "get_feedback", **PLACE, pull_request=1)
-    assert "answers 401: Bad credentials; GH_TOKEN is not valid" in told
+    assert "responded with 401: Bad credentials; GH_TOKEN is not valid" in told
 
 
 def whetstone_mcp(**environment):

@@ -72,13 +72,20 @@ async def test_it_prints_what_the_app_wrote_not_what_was_forged(comment, pull):
 async def test_the_login_is_given_or_set(comment):
     assert (await comment("--login", "whetstone", WHETSTONE_LOGIN=None))[0] == 0
     code, _, warned = await comment("--login", "other-app[bot]")
-    assert (code, warned) == (1, "whetstone comment: other-app[bot] has not commented there yet\n")
+    assert (code, warned) == (
+        1,
+        "whetstone comment: other-app[bot] has not commented on this pull request yet\n",
+    )
     code, _, warned = await comment(WHETSTONE_LOGIN=None)
     assert (code, "set WHETSTONE_LOGIN" in warned) == (2, True)
 
 
 async def test_nothing_yet_is_exit_code_1(comment):
-    assert await comment() == (1, "", "whetstone comment: whetstone[bot] has not commented there yet\n")
+    assert await comment() == (
+        1,
+        "",
+        "whetstone comment: whetstone[bot] has not commented on this pull request yet\n",
+    )
 
 
 @pytest.mark.usefixtures("commented")
@@ -122,7 +129,7 @@ async def test_waiting_in_vain_is_exit_code_4(comment, pull):
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        (("--head", "main"), "--head 'main' is no SHA of a commit"),
+        (("--head", "main"), "--head must be a commit SHA of at least 7 digits, not 'main'"),
         (("--timeout", "0"), "must be a number above 0"),
         (("--marker", "--json"), "not allowed with argument"),
     ],

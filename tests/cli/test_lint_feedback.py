@@ -88,7 +88,7 @@ def test_a_line_of_text_says_where_what_and_what_to_write_instead(lint):  # rows
         " [vague-wording] /feedback_items/0/issue"
     )
     assert lines[5] == (
-        "review.yml:14:23: error: `should work because` claims what nobody looked up; write “The test passes"
+        "review.yml:14:23: error: `should work because` states an assumption as a fact; write “The test passes"
         " (npm test output: 'PASS')”; run tests to verify behavior"
         " [ungrounded-wording] /feedback_items/0/suggestion/rationale"
     )

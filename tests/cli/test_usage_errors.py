@@ -39,23 +39,23 @@ def here(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("demo --port 99999", "demo: argument --port: must be an integer from 0 to 65535, not '99999'"),
-        ("demo --weeks -1", "demo: argument --weeks: must be an integer from 0 to 52, not '-1'"),
-        ("serve --port 99999", "serve: argument --port: must be an integer from 0 to 65535, not '99999'"),
-        ("serve --port web", "serve: argument --port: must be an integer from 0 to 65535, not 'web'"),
+        ("demo --port 99999", "demo: --port must be an integer from 0 to 65535, not '99999'"),
+        ("demo --weeks -1", "demo: --weeks must be an integer from 0 to 52, not '-1'"),
+        ("serve --port 99999", "serve: --port must be an integer from 0 to 65535, not '99999'"),
+        ("serve --port web", "serve: --port must be an integer from 0 to 65535, not 'web'"),
         (
             "reconcile --days 0",
-            "reconcile: argument --days: must be a number above 0 and at most 30, not '0'",
+            "reconcile: --days must be a number above 0 and at most 30, not '0'",
         ),
         (
             "reconcile --days nan",
-            "reconcile: argument --days: must be a number above 0 and at most 30, not 'nan'",
+            "reconcile: --days must be a number above 0 and at most 30, not 'nan'",
         ),
-        ("comment acme/kb -1 --login w", "comment: argument N: must be an integer of 1 or more, not '-1'"),
-        ("export acme/kb 0 out", "export: argument N: must be an integer of 1 or more, not '0'"),
+        ("comment acme/kb -1 --login w", "comment: N must be an integer of 1 or more, not '-1'"),
+        ("export acme/kb 0 out", "export: N must be an integer of 1 or more, not '0'"),
         (
             "history acme/kb --hours 0",
-            "history: argument --hours: must be an integer from 1 to 87600, not '0'",
+            "history: --hours must be an integer from 1 to 87600, not '0'",
         ),
     ],
 )

@@ -301,7 +301,7 @@ def test_a_bot_may_appeal_against_a_finding_once():
     (ruling,) = first.pull_request.rulings
     assert (ruling.act, ruling.by) == (RulingAction.APPEAL, RIO.login)
     again = decided(line, RIO, first.pull_request)
-    assert (again.pull_request.rulings, "was appealed once already" in again.replies[0].body) == (
+    assert (again.pull_request.rulings, "has already been appealed" in again.replies[0].body) == (
         (ruling,),
         True,
     )

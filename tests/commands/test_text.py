@@ -57,7 +57,7 @@ Fix: created = extraction date (today), not source publication date. Format: YYY
 - Not `created: 15/11/2026`
   but `created: 2026-11-15`
 
-<sub>Wrong here: `/feedback-appeal date_errors reason: …` · how often: `/feedback-history date_errors` · all commands: `/feedback-help`</sub>
+<sub>Disagree? `/feedback-appeal date_errors reason: …` · history of this gate: `/feedback-history date_errors` · all commands: `/feedback-help`</sub>
 """)
 
 
@@ -86,7 +86,7 @@ def test_an_unknown_tag_gets_the_nearest_and_the_list():
 def test_wrong_use_gets_the_right_use():
     (mistake,) = parse_commands("/feedback-history 30x")
     assert usage_text(mistake) == snapshot("""\
-Not understood: `30x` is no period: hours, days or weeks up to ten years, such as `24h`, `30d` or `6w`.
+Not understood: `30x` is not a period: use hours, days or weeks, such as `24h`, `30d` or `6w`.
 
 Use: `/feedback-history [@login] [30d|24h|…] [tag]` · for example: `/feedback-history @rio-agent[bot] 30d date_errors`
 
@@ -98,7 +98,7 @@ def test_the_help_names_every_command_with_use_and_example():
     lines = help_text(SLASH_COMMANDS).splitlines()
     assert sum(line.startswith("| `/feedback") for line in lines) == len(SLASH_COMMANDS)
     assert (
-        "| `/feedback-dismiss TAG reason: …` | Lift a tag at this revision, or uphold an appeal. "
+        "| `/feedback-dismiss TAG reason: …` | Dismiss a tag at this revision, or uphold an appeal. "
         "| `write` or more, not the author, no bot "
         "| `/feedback-dismiss date_errors reason: the date is right` |"
     ) in lines
@@ -107,7 +107,7 @@ def test_the_help_names_every_command_with_use_and_example():
 
 def test_an_export_is_answered_with_the_address_never_with_data():
     assert export_text("bob", HERE, "https://whetstone.example.org") == snapshot(
-        "All that is stored about `bob` in this repository: `GET https://whetstone.example.org/api/v1/repos/acme/knowledge/authors/bob/export`, with the header `Authorization: Bearer <a GitHub token of yours that may read metadata>`. The token is asked of GitHub and not stored. To delete it all: `/feedback-forget`\n"
+        "Everything that is stored about `bob` in this repository: `GET https://whetstone.example.org/api/v1/repos/acme/knowledge/authors/bob/export`, with the header `Authorization: Bearer <a GitHub token of yours that may read metadata>`. GitHub is asked what the token can read; the token is not stored. To delete everything: `/feedback-forget`\n"
     )
     assert "this bot's server, at `GET /api/v1/repos/acme/" in export_text("bob", HERE, None)
 
@@ -117,9 +117,9 @@ def test_forgetting_says_what_would_go_and_wants_a_confirmation():
     assert forget_text("bob", stored) == snapshot("""\
 Stored about `bob` in this repository: 14 pull requests, 1 verdict, 3 commands and the webhook deliveries that name you. This can't be undone.
 
-- Stays in the bot's store, without name: counts, and the findings on open pull requests (their words go when the pull request is closed; until then its author and reviewers are known by account number). Backups of the operator keep what they had.
-- Stays on GitHub: your pull requests, reviews and comments, and what this bot posted, some of which names or quotes you. Its comments on open pull requests are edited and no longer name you. Whoever may delete the rest does so there.
-- What you do here from now on is new, and is stored again.
+- What stays in the bot's store, without your name: counts, and the findings on open pull requests. Their words are deleted when the pull request is closed; until then, its author and reviewers are stored by account number. The operator's backups are not changed.
+- What stays on GitHub: your pull requests, reviews and comments, and what this bot posted, some of which names or quotes you. The bot's comments on open pull requests are edited and no longer name you. The rest can be deleted on GitHub.
+- What you do here from now on is stored again.
 
 To delete it: `/feedback-forget confirm` · to see it first: `/feedback-export`
 """)
@@ -127,22 +127,22 @@ To delete it: `/feedback-forget confirm` · to see it first: `/feedback-export`
 
 def test_the_answer_to_whoever_was_forgotten_does_not_name_them():
     assert forget_text("bob", StoredCounts(verdicts=1), done=True) == snapshot("""\
-Deleted for you in this repository: 1 verdict and the webhook deliveries that name you.
+Deleted in this repository: 1 verdict and the webhook deliveries that name you.
 
-- Stays in the bot's store, without name: counts, and the findings on open pull requests (their words go when the pull request is closed; until then its author and reviewers are known by account number). Backups of the operator keep what they had.
-- Stays on GitHub: your pull requests, reviews and comments, and what this bot posted, some of which names or quotes you. Its comments on open pull requests are edited and no longer name you. Whoever may delete the rest does so there.
-- What you do here from now on is new, and is stored again.
+- What stays in the bot's store, without your name: counts, and the findings on open pull requests. Their words are deleted when the pull request is closed; until then, its author and reviewers are stored by account number. The operator's backups are not changed.
+- What stays on GitHub: your pull requests, reviews and comments, and what this bot posted, some of which names or quotes you. The bot's comments on open pull requests are edited and no longer name you. The rest can be deleted on GitHub.
+- What you do here from now on is stored again.
 """)
     assert "repository: the webhook deliveries" in forget_text("bob", StoredCounts(), done=True)
 
 
 def test_a_persons_record_is_read_elsewhere():
     assert private_record_text("bob", HERE, "https://whetstone.example.org") == snapshot(
-        "The record of `bob` is not shown in a public thread. Whoever has `triage` or more here reads it at `GET https://whetstone.example.org/api/v1/repos/acme/knowledge/authors/bob/patterns`. Whoever runs this bot reads it with `whetstone history acme/knowledge bob`.\n"
+        "The record of `bob` is not shown in a public thread. With `triage` access or more, you can read it at `GET https://whetstone.example.org/api/v1/repos/acme/knowledge/authors/bob/patterns`. The operator of this bot can read it with `whetstone history acme/knowledge bob`.\n"
     )
     assert private_record_text("bob", HERE, None) == (
         "The record of `bob` is not shown in a public thread. "
-        "Whoever runs this bot reads it with `whetstone history acme/knowledge bob`.\n"
+        "The operator of this bot can read it with `whetstone history acme/knowledge bob`.\n"
     )
 
 

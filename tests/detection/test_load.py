@@ -81,8 +81,8 @@ def test_a_good_file_becomes_values():
     [
         ("tests {fail}", "tests {none}", "28:5: cues[0].phrases has 'tests {none}': there is no kind {none}"),
         ("failing\n", "(fail\n", "29:5: cues[0].phrases has '(fail': a choice is not closed"),
-        ("failing\n", "fail)\n", "29:5: cues[0].phrases has 'fail)': ) stands outside a choice"),
-        ("failing\n", "((a|b)|c)\n", "29:5: cues[0].phrases has '((a|b)|c)': a choice stands in a choice"),
+        ("failing\n", "fail)\n", "29:5: cues[0].phrases has 'fail)': ) is outside a choice"),
+        ("failing\n", "((a|b)|c)\n", "29:5: cues[0].phrases has '((a|b)|c)': a choice is inside a choice"),
         ("failing\n", "..\n", "29:5: cues[0].phrases has '..': it has no word"),
         ("(?i)segmentation fault", "(", "22:14: structures[0].pattern is no expression of RE2"),
         ("says: verification_failure", "says: maybe", "25:11: cues[0].says"),
@@ -103,7 +103,7 @@ def test_a_phrase_with_too_many_variants_is_refused():
      "#calibration:user_rejection\t0:0", "#calibration:user_rejection\t1:0 0:1", "#calibration:user_rejection\tx"],
 )  # fmt: skip
 def test_a_line_of_the_model_that_is_no_feature_is_refused(line):
-    assert problems(model=f"{MODEL}{line}\n")[0].startswith("model.tsv:4:1: the line is no feature")
+    assert problems(model=f"{MODEL}{line}\n")[0].startswith("model.tsv:4:1: the line is not a feature")
 
 
 def test_the_shipped_model_is_small():

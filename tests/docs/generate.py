@@ -10,6 +10,8 @@ from typing import Any
 
 from bot import cli
 from bot.commands.catalogue import SLASH_COMMANDS
+from bot.gates.problems import RuleFileError
+from bot.gates.rule_files import digest, find_schema_problems, read_yaml_document
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"
@@ -22,7 +24,32 @@ def pages() -> dict[Path, str]:
         REFERENCE / "configuration.md": configuration(),
         REFERENCE / "commands.md": commands(),
         REFERENCE / "slash-commands.md": slash_commands(),
+        ROOT / "bot" / "schemas" / "checked.txt": checked_rule_files(),
     }
+
+
+SCHEMAS = {
+    "agents.yml": "rules/agents",
+    "claims.yml": "rules/claims",
+    "detection.yml": "rules/detection",
+    "grounding.yml": "rules/grounding",
+    "phrases.yml": "rules/phrases",
+    "reviewers.yml": "rules/reviewers",
+    "scoring.yml": "rules/scoring",
+}
+"""The schema of every rule file that is no pack."""
+
+
+def checked_rule_files() -> str:
+    """The digests of the rule files that follow their schemas."""
+    digests: list[str] = []
+    for path in sorted((ROOT / "rules").glob("*.yml")):
+        data, schema = path.read_bytes(), SCHEMAS.get(path.name, "pack")
+        problems = find_schema_problems(read_yaml_document(data, str(path)), schema, str(path))
+        if problems:
+            raise RuleFileError(problems)
+        digests.append(digest(data, schema))
+    return "\n".join(digests) + "\n"
 
 
 def configuration() -> str:

@@ -64,7 +64,7 @@ def test_a_failed_test_has_to_pass_and_the_check_proves_it():  # rows 225-228
 def test_an_expectation_without_a_test_is_a_step_of_its_own():  # row 226
     known = BriefFacts("alice", "It prints the wrong year: expected 2026 but got 2013")
     assert texts("verification_failure", (DATES,), known) == snapshot(
-        [("specify_behavior", "Give the result that is expected: expected 2026 but got 2013")]
+        [("specify_behavior", "Produce the expected result: expected 2026 but got 2013")]
     )
 
 

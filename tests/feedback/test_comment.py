@@ -109,15 +109,15 @@ Iteration 1 of 5 at [`1111111`](https://github.com/acme/knowledge/commit/1111111
         ),
         (
             CommentStory().reject(),
-            "(reviewer): `alice` requested changes without naming any: ask what to change.",
+            "(reviewer): `alice` requested changes but named none: ask what to change.",
         ),
         (
             CommentStory().reject(inline(1)).push("b", {5: "changed"}),
-            "(reviewer): `alice` to review it again: what blocks was changed or answered.",
+            "(reviewer): `alice` to review again: every blocking finding was changed or answered.",
         ),
         (
             CommentStory().reject(inline(1)).reply(1),
-            "(reviewer): `alice` to review it again: what blocks was changed or answered.",
+            "(reviewer): `alice` to review again: every blocking finding was changed or answered.",
         ),
         (
             CommentStory().reject("tests_missing").approve(),
@@ -398,7 +398,7 @@ def test_the_config_says_whose_comments_carry_the_document(policy, for_people, f
 def test_a_label_that_somebody_else_removed_still_counts():
     story = CommentStory().reject("tests_missing", id="label:tests_missing", unlabelled_by="mallory")
     assert (
-        "`mallory` removed the label `gate:tests_missing`, but is no validator: it still counts."
+        "`mallory` removed the label `gate:tests_missing`, but is not a validator, so it still counts."
         in story.comment()
     )
 

@@ -120,7 +120,7 @@ def test_short_words_stand_before_what_they_are_about():
     [
         (Item(None, "slow", aspect="efficiency"), "slow (reported by alice)"),
         (Item(None, "", aspect="style"), "reported by alice (gate Style)"),
-        (Item("date_error", "no"), "no (alice names date_error, which is no gate of this repository)"),
+        (Item("date_error", "no"), "no (alice names date_error, which is not a gate of this repository)"),
     ],
 )
 def test_few_words_that_no_gate_describes_are_told_with_who_reported_them(item, issue):

@@ -87,12 +87,15 @@ class Story:
     def approve(self, **facts) -> Story:
         return self.verdict(Stance.APPROVES, **facts)
 
-    def check(self, *items: Item, name: str = "ci / test", **facts) -> Story:
-        """A mapped check fails with these items, or passes without any."""
+    def check(self, *items: Item, name: str = "ci / test", suite: int = 1, **facts) -> Story:
+        """A run of a mapped check fails with these items, or passes without any."""
         stance = Stance.REJECTS if items else Stance.APPROVES
         validator = Validator(f"check:{name}", name, bot=True, check=True)
         where = facts.get("where") or self.pull_request.head[0]
-        return self.verdict(stance, *items, validator=validator, id=f"check:{name}@{where}", **facts)
+        run = len(self.pull_request.verdicts) + 1
+        return self.verdict(
+            stance, *items, validator=validator, id=f"check:{name}@{where}#{suite}/{run}", **facts
+        )
 
     def change_verdict(self, number: int, **changes) -> Story:
         verdicts = list(self.pull_request.verdicts)

@@ -37,6 +37,9 @@ _items = st.lists(
     max_size=4,
     unique_by=lambda item: (item.comment_id, item.tag) if item.comment_id else (item.tag, str(item.place)),
 )
+_checks = st.tuples(
+    st.just("check"), st.sampled_from((None, None, "test_a", "test_b")), st.sampled_from((1, 2, 3))
+)
 acts_strategy = st.lists(
     st.one_of(
         st.tuples(st.just("reject"), _items, st.sampled_from(PEOPLE), st.booleans()),
@@ -48,10 +51,10 @@ acts_strategy = st.lists(
             st.sampled_from((ALICE, BOB, RIO)),
             st.booleans(),
         ),
-        st.tuples(st.just("dismiss"), st.sampled_from(TAGS)),
+        st.tuples(st.just("dismiss"), st.sampled_from((*TAGS, "tests_failing"))),
         st.tuples(st.just("lift"), st.integers(0, 9)),
         st.tuples(st.just("edit"), st.integers(0, 9)),
-        st.tuples(st.just("check"), st.booleans()),
+        _checks,
         st.tuples(st.just("late"), _items, st.sampled_from(PEOPLE)),
     ),
     min_size=1,
@@ -66,7 +69,7 @@ def play(acts) -> Story:
     return story
 
 
-def _play_one(story: Story, act) -> None:  # noqa: C901 - one branch an act
+def _play_one(story: Story, act) -> None:
     reviews = [i for i, v in enumerate(story.pull_request.verdicts) if v.id.startswith("review:")]
     match act:
         case ("reject", items, who, repeats):
@@ -85,12 +88,10 @@ def _play_one(story: Story, act) -> None:  # noqa: C901 - one branch an act
             verdict = story.pull_request.verdicts[reviews[index]]
             removed = replace(verdict.items[0], removed_at=at_minute(story.tick()))
             story.change_verdict(reviews[index], items=(removed, *verdict.items[1:]))
-        case ("check", passes):
-            # One result a head: a rerun replaces it, and keeps what it had reported as removed.
-            if not any(
-                v.id == f"check:ci / test@{story.pull_request.head[0]}" for v in story.pull_request.verdicts
-            ):
-                story.check(*(() if passes else (Item("tests_failing", "assert 1 == 2"),)))
+        case ("check", test, suite):
+            failure = Item("tests_failing", "assert 1 == 2", part=("test", test or ""))
+            trigger = "push" if suite == 1 else "pull_request"
+            story.check(*((failure,) if test else ()), suite=suite, trigger=trigger)
         case ("late", items, who):
             first = story.pull_request.heads[0].head[0]
             story.reject(*_own_threads(items, who), who=who, where=first)
@@ -160,6 +161,20 @@ def test_no_finding_is_closed_without_an_act_of_its_validator_a_maintainer_or_it
 
 
 @settings(max_examples=150, deadline=None)
+@given(st.lists(_checks, max_size=4), st.lists(_checks, min_size=1, max_size=8))
+def test_a_check_fails_while_the_newest_run_of_a_suite_that_counts_does(before, after):
+    pull_request = play([*before, ("push", "b", {}), *after]).pull_request
+    head = pull_request.head
+    runs = [v for v in pull_request.verdicts if v.validator.check and v.head == head]
+    newest = {run.suite: run for run in runs}
+    # The second and the third suite are of one event: the newer one replaces the older.
+    counting = [run for suite, run in newest.items() if suite != 2 or 3 not in newest]
+    standing = [v for v in standing_verdicts(build_ledger(pull_request)) if v.validator.check]
+    fails = any(run.stance is Stance.REJECTS for run in counting)
+    assert [verdict.stance is Stance.REJECTS for verdict in standing] == [fails]
+
+
+@settings(max_examples=150, deadline=None)
 @given(acts_strategy)
 def test_a_finding_keeps_its_id_while_more_happens(acts):
     story, ids = Story(), {}
@@ -184,6 +199,6 @@ def test_the_standing_verdicts_list_exactly_the_open_findings_of_those_who_rejec
     rejecting = {v.validator.key for v in standing if v.stance is Stance.REJECTS}
     assert sorted(listed) == sorted(f.id for f in ledger.open if f.validator.key in rejecting)
     for verdict in standing:
-        if verdict.stance is Stance.APPROVES:
+        if verdict.stance is Stance.APPROVES and not verdict.validator.check:
             late = [f for f in ledger.of(verdict.validator.key) if f.is_open and f.head == verdict.head]
             assert not [f for f in late if f.reported_at < verdict.at]

@@ -45,7 +45,7 @@ PACK_FILES = {
     "an unknown key": (
         GATE + "    exmples: []\n",
         [
-            "9:5: gates.tests_missing.exmples is unknown; did you mean examples? One of gate, subject, description, fix, severity, auto_fixable, aspect, guide, phrases, examples, priority"
+            "9:5: gates.tests_missing.exmples is unknown; did you mean examples? One of gate, subject, description, fix, lesson, severity, auto_fixable, aspect, guide, phrases, examples, priority"
         ],
     ),
     "a switched off gate": (

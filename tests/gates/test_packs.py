@@ -10,6 +10,7 @@ from bot.gates.model import Aspect, Gate, Severity, find_tag_phrases
 from bot.gates.packs import load_pack, load_packs, parse_pack, rules_directory
 from bot.gates.problems import RuleFileError
 from bot.gates.repository_config import load_config, merge_rules
+from bot.gates.rule_files import is_checked
 from tests.gates.broken_packs import GATE
 
 PACKS = load_packs(rules_directory())
@@ -319,3 +320,11 @@ def test_a_repository_names_its_own_companies():  # row 162
 def test_a_priority_may_be_written_with_a_decimal_point():
     (gate,) = parse_pack((GATE + "    priority: 5.0\n").encode(), "house.yml", "house")
     assert gate.priority == 5
+
+
+def test_a_shipped_pack_that_was_edited_is_checked_at_the_next_start():
+    data = (rules_directory() / "code-review.yml").read_bytes()
+    edited = data.replace(b"severity: blocking", b"severity: fatal", 1)
+    assert (is_checked(data, "pack"), is_checked(edited, "pack")) == (True, False)
+    with pytest.raises(RuleFileError, match="severity"):
+        parse_pack(edited, "code-review.yml", "code-review")

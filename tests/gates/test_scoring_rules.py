@@ -103,7 +103,7 @@ def test_a_count_may_be_written_with_a_decimal_point():
 
 def test_a_section_that_is_no_mapping():
     assert problems(changed("severities:\n", "severities: 5\nx_y:\n"))[:1] == [
-        "scoring.yml:14:13: severities is 5; give it critical, major, minor, suggestion"
+        "scoring.yml:14:13: severities is 5; use the keys critical, major, minor, suggestion"
     ]
 
 

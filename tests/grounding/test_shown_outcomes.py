@@ -88,12 +88,12 @@ def test_what_would_verify_it_is_said_as_the_rules_have_it():
     own = {**known, kind: replace(known[kind], would_verify="a recording")}
     rules = replace(RULES, grounding=replace(RULES.grounding, catalogue=own))
     body = shown(make_inline_comment(1, 3, "[scope_error] `parse()` crashes on empty input"), rules=rules)
-    assert "Would verify it: a recording." in body
+    assert "Needed to verify it: a recording." in body
 
 
 def test_what_nobody_can_look_up_says_what_would_verify_it():
     body = shown(make_inline_comment(1, 3, "[scope_error] `parse()` crashes on empty input"))
-    doubt = "Not verified: no check run shows it. Would verify it: a test that fails in a check run."
+    doubt = "Not verified: no check run shows it. Needed to verify it: a test that fails in a check run."
     assert f"\n  - {doubt}\n" in body
 
 

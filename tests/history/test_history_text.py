@@ -156,7 +156,7 @@ def test_an_empty_history():  # row 186
 
 **Feedback history** — `rio-agent[bot]`, this repository, last 90 days
 
-No pull request was reviewed or merged in this time.
+No pull request was reviewed or merged in this period.
 
 <sub>Your data: `/feedback-export`, `/feedback-forget`</sub>
 """)
@@ -180,7 +180,7 @@ def test_a_quiet_time_after_a_busy_one():
     assert paragraphs(reply(make_record(1, make_rejection(10, "date_errors"), pushed=(1,)), hours=168))[
         1
     ] == (
-        "No pull request was reviewed or merged in this time. "
+        "No pull request was reviewed or merged in this period. "
         "In the 7 days before: 1 pull request: 0 accepted, 1 rejected."
     )
 
@@ -269,13 +269,13 @@ def test_one_gate():
 
 def test_a_gate_that_was_not_broken():
     assert paragraphs(reply(make_record(1, make_approval(1)), hours=168, tag="date_errors"))[1] == (
-        "Broken in none of 1 pull request in this time."
+        "Broken in none of 1 pull request in this period."
     )
 
 
 def test_a_tag_that_nobody_knows():
     assert paragraphs(reply(make_record(1, make_approval(1)), hours=168, tag="date_error"))[1] == (
-        "Broken in none of 1 pull request in this time. No gate has this tag. Did you mean `date_errors`?"
+        "Broken in none of 1 pull request in this period. No gate has this tag. Did you mean `date_errors`?"
     )
     assert "Did you mean" not in reply(setting=replace(SETTING, gates=Gates()), tag="date_error")
 
@@ -352,11 +352,10 @@ def test_what_became_of_the_findings_is_one_line():  # rows 53, 54
     )
     assert (
         "\n\nFindings fixed: 2 of 2 with a location, 0 of 1 without one. Not counted: 1 dismissed. "
-        "Quality rose after 2 of the 3 whose next score is known.\n\n"
+        "Quality rose after 2 of the 3 with a later score.\n\n"
     ) in reply(story, hours=168)
     assert (
-        "\n\nFindings fixed: 1 of 1 with a location. "
-        "Quality rose after 1 of the 2 whose next score is known.\n\n"
+        "\n\nFindings fixed: 1 of 1 with a location. Quality rose after 1 of the 2 with a later score.\n\n"
     ) in reply(story, hours=168, tag="date_errors")
 
 

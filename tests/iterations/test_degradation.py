@@ -124,7 +124,7 @@ def test_the_documents_own_third_iteration_is_degraded_and_flagged_by_its_check(
 def test_over_refinement_is_named_when_two_iterations_brought_nothing_better():  # row 90
     history = [make_scored_iteration(1, 0.9), make_scored_iteration(2, 0.8), make_scored_iteration(3, 0.7)]
     assert causes(*history) == [
-        DegradationSign(Cause.OVER_REFINEMENT, "2 iterations since the best, and none of them better")
+        DegradationSign(Cause.OVER_REFINEMENT, "2 iterations since the best, none of them better")
     ]
 
 
@@ -230,7 +230,7 @@ def test_style_drift_is_named_with_the_lines_written_anew_and_the_items_that_ros
     after = styled(written(2, 0.8, *TEN[:3], *BETTER[:7]), STYLE, CONSISTENCY)
     rose = "open items about style and consistency rose from 0 to 2"
     assert causes(before, after) == [
-        DegradationSign(Cause.STYLE_DRIFT, f"7 of the 10 lines added before were written anew, and {rose}")
+        DegradationSign(Cause.STYLE_DRIFT, f"7 of the 10 lines added before were rewritten, and {rose}")
     ]
 
 

@@ -286,7 +286,7 @@ async def test_a_workflow_that_changed_on_the_base_branch_alone_is_fine(journey,
 
 async def test_a_run_about_another_commit_is_refused(knowledge, act, run_of):
     run_of(head_sha=knowledge.branches[knowledge.default_branch])
-    await refused(act, "which is no head of this pull request")
+    await refused(act, "which is not a head of this pull request")
 
 
 async def test_a_run_of_a_fork_is_refused(journey, act, run_of):

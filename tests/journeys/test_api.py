@@ -218,7 +218,7 @@ async def test_a_period_is_a_year_at_most(ask):
     for path in ("patterns", "authors/dave/patterns", "grounding", "advice"):
         longest, _ = await ask(f"{KNOWLEDGE}/{path}?hours=8784", "alice")
         status, problem = await ask(f"{KNOWLEDGE}/{path}?hours=8785", "alice")
-        refused = (400, "hours is a whole number from 1 to 8784.")
+        refused = (400, "hours must be an integer from 1 to 8784.")
         assert (longest, (status, problem["detail"])) == (200, refused)
 
 

@@ -53,7 +53,7 @@ async def test_a_config_under_the_wrong_name_is_told(harness, knowledge):
         pull = open_with(harness, knowledge, "")
         harness.github.submit_review(pull, "alice", REJECT, DATE)
         await harness.wait_until_idle()
-        told = "`.github/whetstone.yaml` is not read: rename it to `.github/whetstone.yml`."
+        told = "`.github/whetstone.yaml` is ignored: rename it to `.github/whetstone.yml`."
         assert told in harness.comments(pull)[0]
 
 

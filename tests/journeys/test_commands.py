@@ -213,7 +213,7 @@ async def test_forgetting_asks_first_and_then_forgets(journey, pull):
     )
     first, second = answers(journey, pull)
     assert "Stored about `alice` in this repository: 1 verdict" in first
-    assert "Deleted for you in this repository: 1 verdict" in second
+    assert "Deleted in this repository: 1 verdict" in second
     assert stored == StoredCounts()
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.app import run_instance
+from bot.fakegithub.github import CheckOutput
 from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
 from bot.findings.ledger import build_ledger
 from bot.gates.rule_book import CONFIG_FILE
@@ -411,3 +412,117 @@ async def test_it_is_too_early_to_give_up_on_an_app(harness, pull):
         with pytest.raises(RetryLater) as early:
             await LaneProcessor(bot.store, None, None, None, harness.clock)._revisit((due,))
         assert 8 * 60 < early.value.seconds < 10 * 60
+
+
+CHECKED = "version: 1\nextends: [code-review]\nvalidators:\n  checks:\n    ci / test: [tests_failing]\n"
+
+
+@pytest.fixture
+async def checked(harness, knowledge):
+    """The bot where the config maps a check."""
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CHECKED})
+    async with harness.run_bot():
+        yield harness
+
+
+def failing(name: str) -> CheckOutput:
+    """What pytest prints about a failing test."""
+    text = f"E       assert 90 == 100\ntests/test_cart.py:41: AssertionError\nFAILED tests/test_cart.py::{name} - assert 90 == 100\n"
+    return CheckOutput("1 failed", text)
+
+
+async def run_check(journey, pull, conclusion, output=None, **how):
+    run = journey.github.check(pull, "ci / test", conclusion, output, **how)
+    await settle(journey)
+    return run
+
+
+def event_reads(journey) -> int:
+    return len(journey.github.asked("GET", "*/actions/runs"))
+
+
+async def test_a_newer_suite_of_the_same_event_replaces_an_older_one(checked, pull):
+    pushed = checked.github.start_workflow(pull, event="push")
+    opened, labelled = (checked.github.start_workflow(pull) for _ in range(2))
+    await run_check(checked, pull, "failure", failing("test_total"), workflow=opened)
+    assert event_reads(checked) == 0, "one suite leaves nothing to decide"
+    await run_check(checked, pull, "success", workflow=labelled)
+    assert list((await statuses(checked, pull)).values()) == ["withdrawn"]
+    assert checked.markers(pull)[0]["verdict"] == "accept"
+    assert event_reads(checked) == 2
+    await run_check(checked, pull, "failure", failing("test_total"), workflow=pushed)
+    assert checked.markers(pull)[0]["issues"] == ["tests_failing"], "another event counts beside it"
+    assert event_reads(checked) == 3
+    await run_check(checked, pull, "success", workflow=labelled)
+    assert checked.markers(pull)[0]["issues"] == ["tests_failing"]
+    assert event_reads(checked) == 3, "what was read is not read again"
+    await run_check(checked, pull, "success", workflow=pushed)
+    assert checked.markers(pull)[0]["verdict"] == "accept"
+
+
+async def test_suites_whose_event_cannot_be_read_count_side_by_side(checked, pull):
+    installed = checked.github.installation_of(pull.repository)
+    installed.permissions = {
+        name: level for name, level in installed.permissions.items() if name != "actions"
+    }
+    first, second = (checked.github.start_workflow(pull) for _ in range(2))
+    await run_check(checked, pull, "failure", failing("test_total"), workflow=first)
+    await run_check(checked, pull, "success", workflow=second)
+    await run_check(checked, pull, "success", workflow=second)
+    assert list((await statuses(checked, pull)).values()) == ["new"]
+    await run_check(checked, pull, "success", workflow=first)
+    assert list((await statuses(checked, pull)).values()) == ["withdrawn"]
+
+
+async def test_apps_and_statuses_with_a_check_of_one_name_each_count(checked, knowledge, pull):
+    await run_check(checked, pull, "failure", failing("test_total"))
+    await run_check(checked, pull, "success", app="other-ci")
+    checked.github.set_status(knowledge, pull.head_sha, "ci / test", "success")
+    assert list((await statuses(checked, pull)).values()) == ["new"], "no status lifts a check run"
+    assert checked.markers(pull)[0]["issues"] == ["tests_failing"]
+    checked.github.set_status(knowledge, pull.head_sha, "ci / test", "failure", by="legacy[bot]")
+    await settle(checked)
+    await run_check(checked, pull, "success")
+    assert checked.markers(pull)[0]["issues"] == ["tests_failing"], "and no check run lifts a status"
+    checked.github.set_status(knowledge, pull.head_sha, "ci / test", "success", by="legacy[bot]")
+    await settle(checked)
+    assert checked.markers(pull)[0]["verdict"] == "accept"
+
+
+async def test_a_dismissed_failure_stays_dismissed_on_a_rerun_unless_another_test_fails(checked, pull):
+    await run_check(checked, pull, "failure", failing("test_total"))
+    checked.github.comment(pull, "bob", "/feedback-dismiss tests_failing reason: it is flaky")
+    await settle(checked)
+    assert checked.markers(pull)[0]["verdict"] == "accept"
+    await run_check(checked, pull, "failure", failing("test_total"))
+    assert list((await statuses(checked, pull)).values()) == ["dismissed"]
+    assert checked.markers(pull)[0]["verdict"] == "accept"
+    await run_check(checked, pull, "failure", failing("test_discount"))
+    ledger = build_ledger(await recorded(checked, pull))
+    assert [finding.status.value for finding in ledger.findings] == ["dismissed", "new"]
+    body = checked.comments(pull)[0]
+    assert (
+        "  - Fix: Make `tests/test_cart.py::test_discount` pass: `assert 90 == 100`. `tests_failing`\n"
+        in body
+    )
+    assert checked.markers(pull)[-1]["turn"] == "author"
+    checked.github.push(pull, {CART: text(line5="other = 0")})
+    await settle(checked)
+    await run_check(checked, pull, "failure", failing("test_total"))
+    ledger = build_ledger(await recorded(checked, pull))
+    assert [finding.status.value for finding in ledger.findings] == ["open", "fixed"]
+
+
+async def test_beyond_the_limit_the_findings_closed_longest_ago_go_first(journey, pull):
+    for number in range(3):
+        remarks = "\n".join(f"- remark {number} about part {part} of the cart" for part in range(200))
+        review(journey, pull, REJECT, remarks)
+        await settle(journey)
+        if number < 2:
+            journey.github.push(pull, {CART: text(line5=f"other = {number}")})
+            review(journey, pull, APPROVE)
+            await settle(journey)
+    ledger = build_ledger(await recorded(journey, pull))
+    assert (len(ledger.findings), len(ledger.open), ledger.omitted) == (500, 200, 100)
+    assert {finding.item.words.split()[1] for finding in ledger.open} == {"2"}
+    assert journey.markers(pull)[-1]["open"] == {"blocking": 200, "warnings": 0}

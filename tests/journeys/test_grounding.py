@@ -60,7 +60,7 @@ def looked_up(journey, since=0) -> list[str]:
 
 async def test_a_place_is_confirmed_at_the_head(journey, pull):
     body = await rejected(journey, pull, "", InlineDraft("src/auth.py", "[scope_error] too broad", line=9))
-    assert f"(Source: contents @ {pull.head_sha[:7]})" in body
+    assert f"(Source: review by `alice` @ {pull.head_sha[:7]})" in body
     assert items(body)[0]["grounding"] == {"outcome": "verified", "source": f"contents @ {pull.head_sha[:7]}"}
 
 
@@ -100,7 +100,7 @@ async def test_a_failed_check_confirms_and_its_words_are_its_annotations(journey
     found = Annotation("src/auth.py", 7, 7, "failure", "TypeError: no text")
     journey.github.check(pull, "unit-tests", "failure", CheckOutput("1 failed", "", None, (found,)))
     body = await rejected(journey, pull, "[scope_error] It fails with `TypeError: no text`.")
-    assert f"(Source: check `unit-tests` @ {pull.head_sha[:7]})" in body
+    assert f"(Source: review by `alice` @ {pull.head_sha[:7]}, check `unit-tests`)" in body
 
 
 async def test_a_secrets_file_is_neither_read_nor_quoted(journey, pull):

@@ -331,4 +331,4 @@ async def test_forgetting_an_author_keeps_the_numbers_without_the_name(journey, 
     journey.github.push(pull, {"claims/first.md": "# Again\n"})
     await journey.wait_until_idle()
     assert await rows(journey, history_table, "author_id", "login") == [(0, "ghost")]
-    assert "Deleted for you in this repository: 1 pull request" in journey.comments(pull)[-1]
+    assert "Deleted in this repository: 1 pull request" in journey.comments(pull)[-1]

@@ -165,7 +165,7 @@ async def test_the_command_rejects_beside_what_its_giver_said_before(journey, pu
     await journey.wait_until_idle()
     assert issues(journey, pull) == [["scope_error", "date_errors"]]
     (body,) = [each for each in journey.comments(pull) if "<!-- REJECTION" in each]
-    assert f"{PAGE}#L1) `month 13` (Source: contents @ " in body
+    assert f"{PAGE}#L1) `month 13` (Source: command by `alice` @ " in body
     journey.advance_clock()
     journey.github.submit_review(pull, "alice", APPROVE)
     await journey.wait_until_idle()

@@ -75,7 +75,7 @@ async def test_a_clean_log_of_the_same_tool_lifts_its_rejection(configured, pull
     ("content", "refusal"),
     [
         (b"{", (422, "line 1, column 2 is not JSON")),
-        (b"[]", (422, "the report is in no known form; send an actionable-feedback document")),
+        (b"[]", (422, "the report is in an unknown format; send an actionable-feedback document")),
         ({"version": "1.0", "runs": []}, (422, '/version is "1.0"; write a string that matches')),
         ({"feedback_items": []}, (422, "/feedback_items")),
     ],
@@ -191,7 +191,7 @@ async def test_what_the_author_of_a_pull_request_hands_in_is_refused_with_the_re
     _, status = await ask(accepted["id"])
     assert (status["status"], status["reason"]) == (
         "refused",
-        "It is the pull request's own author's, who does not validate it.",
+        "Its sender is the pull request's author, whose own validations do not count.",
     )
 
 

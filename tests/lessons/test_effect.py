@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from bot.gates.model import Gate, Severity
+from bot.gates.packs import change_gate
 from bot.history.model import Ratio
 from bot.lessons.effect import (
     SECTION_END,
@@ -19,6 +21,8 @@ from bot.lessons.effect import (
     measure_effect,
     wilson_interval,
 )
+from bot.turn.rule_book import default_rules
+from bot.verdicts.quality import is_imperative
 from tests.builders import KNOWLEDGE_BASE
 
 SINCE = datetime(2026, 9, 1, tzinfo=UTC)
@@ -75,10 +79,42 @@ def test_pull_requests_from_long_before_are_no_baseline():
     assert measure_effect(ADOPTION, rows).before == Ratio(0, 0)
 
 
+@pytest.mark.parametrize(
+    ("facts", "instruction"),
+    [
+        ({"lesson": "Pin what you add"}, "Pin what you add"),
+        ({"fix": "Add the down migration. Run it twice."}, "Add the down migration"),
+        ({"fix": "Never edit a migration that ran."}, "Never edit a migration that ran"),
+        ({"fix": "A migration runs both ways."}, "Follow “Migrations”: A migration runs both ways"),
+    ],
+)
+def test_an_instruction_is_the_lesson_of_the_gate_or_else_its_fix(facts, instruction):
+    gate = Gate(
+        "no_rollback",
+        "Migrations",
+        "It can't be undone",
+        **{"fix": "Undo it.", "severity": Severity.BLOCKING, **facts},
+    )
+    assert instruction_of(gate) == instruction
+
+
+@pytest.mark.parametrize("gate", [pytest.param(gate, id=gate.tag) for gate in default_rules().gates])
+def test_every_shipped_lesson_is_short_and_tells_what_to_do(gate):
+    assert gate.lesson
+    assert is_imperative(gate.lesson)
+
+
+def test_a_repository_that_changes_a_fix_changes_the_lesson():
+    gate = KNOWLEDGE_BASE.get("date_errors")
+    assert change_gate(gate, {"fix": "Write the day as DD.MM.YYYY."}).lesson == ""
+    assert change_gate(gate, {"severity": "warning"}).lesson == gate.lesson
+
+
 def test_a_lesson_is_found_by_its_sentence_or_by_its_tag_in_the_section():
     date, title = KNOWLEDGE_BASE.get("date_errors"), KNOWLEDGE_BASE.get("title_overclaims")
     wrapped = instruction_of(date).upper().replace(" ", "\n  ", 1)
     section = f"{SECTION_START}\n- Say less (`{title.tag}`).\n{SECTION_END}\n`scope_error`"
     assert find_lessons(f"# Rules\n\n- {wrapped}.\n", KNOWLEDGE_BASE) == {"date_errors"}
     assert find_lessons(section, KNOWLEDGE_BASE) == {"title_overclaims"}
+    assert find_lessons(date.fix, KNOWLEDGE_BASE) == {"date_errors"}
     assert find_lessons("Mind `date_errors`.", KNOWLEDGE_BASE) == frozenset()

@@ -30,7 +30,12 @@ TITLE = GateHistory("title_overclaims", broken=1)
     ],
 )
 def test_gates_broken_in_these_folders_come_first_and_those_of_other_files_not_at_all(changed, tags):
-    assert [gate.tag for gate in rank_gates([TITLE, TESTS, MIGRATION], changed)] == tags
+    assert [gate.tag for gate in rank_gates((), [TITLE, TESTS, MIGRATION], changed)] == tags
+
+
+def test_the_authors_own_gates_come_before_those_of_everybody_else():
+    ranked = rank_gates([TITLE], [TESTS, TITLE, MIGRATION], ["src/api/users.py"])
+    assert [gate.tag for gate in ranked] == ["title_overclaims", "missing_tests"]
 
 
 PAGE = """---
@@ -74,15 +79,17 @@ def test_a_good_page_and_a_date_that_may_be_meant_are_left_alone():
     assert fixes_of("no frontmatter\ncreated: yesterday\n") == ()
 
 
+def git(folder, *arguments: str) -> None:
+    identity = ("-c", "user.name=d", "-c", "user.email=d@d.d")
+    subprocess.run(("git", *identity, *arguments), cwd=folder, check=True)  # noqa: S603, S607  our own options
+
+
 @pytest.fixture
 def clone(tmp_path, monkeypatch):
     """A checkout whose branch changes one page, with the environment that preflight needs."""
-    for arguments in (
-        ("init", "--quiet", "--initial-branch", "main"),
-        ("remote", "add", "origin", "git@github.com:acme/knowledge.git"),
-        ("-c", "user.name=d", "-c", "user.email=d@d.d", "commit", "--quiet", "--allow-empty", "-m", "Begin"),
-    ):
-        subprocess.run(("git", *arguments), cwd=tmp_path, check=True)  # noqa: S603, S607  our own options
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    git(tmp_path, "remote", "add", "origin", "git@github.com:acme/knowledge.git")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "-m", "Begin")
     (tmp_path / "a b.md").write_text(PAGE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GH_TOKEN", "ghp_abcdefghijklmnopqrstuvwxyz")
@@ -119,11 +126,11 @@ def answer(monkeypatch):
 @pytest.mark.parametrize(
     ("status", "body", "message"),
     [
-        (401, b"", "answers 401: GitHub does not know GH_TOKEN"),
-        (404, b"", "answers 404: it knows no acme/knowledge, or GH_TOKEN may not read it"),
-        (302, b"", "answers 302: try again later"),
-        (200, b"<html>", "WHETSTONE_URL leads to something else than Whetstone"),
-        (200, b'{"lessons": [{}]}', "WHETSTONE_URL leads to something else than Whetstone"),
+        (401, b"", "responded with 401: GitHub does not know GH_TOKEN"),
+        (404, b"", "responded with 404: acme/knowledge does not exist there, or GH_TOKEN can't read it"),
+        (302, b"", "responded with 302: try again later"),
+        (200, b"<html>", "the server at WHETSTONE_URL is not Whetstone"),
+        (200, b'{"lessons": [{}]}', "the server at WHETSTONE_URL is not Whetstone"),
     ],
 )
 @pytest.mark.usefixtures("clone")
@@ -148,9 +155,31 @@ def test_the_holder_of_the_token_is_asked_for_and_paths_stay_here(answer, capsys
 
 
 @pytest.mark.parametrize(
+    "steps",
+    [
+        (),
+        (("add", "."),),
+        (("checkout", "-qb", "change"), ("add", "."), ("commit", "-qm", "Add a page")),
+        (("checkout", "-q", "--detach"), ("add", "."), ("commit", "-qm", "Add a page")),
+    ],
+    ids=["untracked", "staged", "committed", "detached"],
+)
+def test_a_change_is_named_from_any_folder(clone, answer, capsys, monkeypatch, steps):
+    answer[0]["body"] = json.dumps({"lessons": []}).encode()
+    for step in steps:
+        git(clone, *step)
+    folder = clone / "deep" / "down"
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    (folder / "new.md").write_text("# New\n")
+    assert run_command_line(["preflight", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["changed"] == ["a b.md", "deep/down/new.md"]
+
+
+@pytest.mark.parametrize(
     ("variable", "arguments", "message"),
     [
-        ("WHETSTONE_URL", (), "WHETSTONE_URL is not set to the bot's address"),
+        ("WHETSTONE_URL", (), "WHETSTONE_URL must be the bot's address"),
         ("GH_TOKEN", (), "GH_TOKEN is not set"),
         ("", ("--base", "nowhere"), "git merge-base: fatal: Not a valid object name nowhere"),
     ],
@@ -163,7 +192,15 @@ def test_what_is_missing_is_named(monkeypatch, capsys, variable, arguments, mess
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("clone", "answer")
-def test_without_a_known_default_branch_the_option_is_named(capsys):
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (("branch", "-m", "trunk"), "set it with --base, such as --base origin/develop"),
+        (("remote", "remove", "origin"), "there is no remote `origin`; give OWNER/REPO"),
+    ],
+)
+@pytest.mark.usefixtures("answer")
+def test_what_the_checkout_does_not_tell_is_asked_for(clone, capsys, step, message):
+    git(clone, *step)
     assert run_command_line(["preflight"]) == 2
-    assert "give --base, such as origin/main" in capsys.readouterr().err
+    assert message in capsys.readouterr().err

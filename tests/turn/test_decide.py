@@ -123,7 +123,7 @@ def test_neither_the_bot_nor_the_author_judges_the_pull_request(account):
 def test_the_same_verdict_twice_changes_nothing():
     read = make_facts(make_review(3, BAD_DATE))
     decision = decide(after(make_pull_request(), read), read, time=make_decision_time(50, "another-id"))
-    assert (decision.effects, decision.reason) == (NOTHING, "the comment says so already")
+    assert (decision.effects, decision.reason) == (NOTHING, "the comment is up to date")
 
 
 def test_equal_or_better_is_edited_in_place():

@@ -111,6 +111,6 @@ def test_of_one_iteration_there_is_nothing_to_select():
     requester = SelectionRequester(BOB, at_minute(50), HEADS[0])
     assert apply_selection(known, "best", "it is", requester, RULES) == (
         known,
-        "Only one iteration was judged, so there is nothing to select from.\n",
+        "Only one iteration has been reviewed, so there is nothing to choose from.\n",
     )
     assert selection_report_markdown(known, RULES) is None

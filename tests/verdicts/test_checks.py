@@ -13,7 +13,6 @@ from bot.pull_request.model import UNREADABLE, Item, Stance
 from bot.values import Location
 from bot.verdicts.checks import (
     MAX_RUNS_KEPT,
-    check_failure,
     is_mapped_check,
     merge_check,
     needs_log,
@@ -186,15 +185,17 @@ def test_without_annotations_the_output_says_what_failed_and_where():
         "tests/test_a.py::test_login: assert 3 == 2",
         "https://ci/1",
     )
-    assert check_failure(verdict).test == "tests/test_a.py::test_login"
 
 
 def test_without_output_the_log_of_the_job_says_it():
     seen = check(**ACTIONS)
     assert needs_log(seen, (EXIT_CODE,))
     (verdict,) = merge_check(make_pull_request(), seen, (EXIT_CODE,), MAPPED, log=PYTEST)
-    assert [item.place for item in verdict.items] == [Location("tests/test_a.py", 12)]
-    assert check_failure(verdict).error == "assert 3 == 2"
+    (item,) = verdict.items
+    assert (item.words, item.place) == (
+        "tests/test_a.py::test_login: assert 3 == 2",
+        Location("tests/test_a.py", 12),
+    )
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,9 @@ SHIPPED = RepositoryRules(gates=KNOWLEDGE_BASE.merged(CODE_REVIEW))
     [
         ("This is an SQL injection.", ["security_vulnerability"]),
         ("SQL injection: none", []),
+        ("The old code had a race condition, now gone", []),
+        ("Should we worry about a race condition?", []),
+        ("The build is red.", ["build_failing"]),
         ("- SQL injection: none found\n- XSS: no", []),
         ("I found no SQL injection here.", []),
         ("The query is safe, so SQL injection is not a problem.", []),

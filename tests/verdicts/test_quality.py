@@ -52,7 +52,7 @@ def test_the_bad_action_of_the_document_is_advice():  # row 38
             QualityRule.ADVISORY,
             FeedbackField.ACTION,
             "`Consider` is advice, not an action",
-            "say what to change, as an order",
+            "say what to change, as an instruction",
             0,
             8,
         ),
@@ -94,7 +94,7 @@ def test_an_issue_without_a_place_is_an_error():  # row 31
         QualityProblem(
             QualityRule.NO_PLACE,
             FeedbackField.PLACE,
-            "a blocking issue has no place",
+            "a blocking issue has no location",
             "name the file and the line, function or heading",
         ),
     )
@@ -150,7 +150,7 @@ def test_everything_else_is_an_error():
 
 def test_a_summary_is_only_asked_for_ungrounded_claims():  # row 140
     found = ungrounded_problems("Maybe it could be better; the error is likely in the parser")
-    assert [finding.message for finding in found] == ["`error is likely` claims what nobody looked up"]
+    assert [finding.message for finding in found] == ["`error is likely` states an assumption as a fact"]
 
 
 @pytest.mark.parametrize(

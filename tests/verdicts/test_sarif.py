@@ -254,8 +254,8 @@ def test_of_many_results_the_first_thousand_are_kept_and_the_rest_counted():
     [
         ([], "not a SARIF log: an object with `version` and `runs` is expected"),
         ({"version": "2.1.0"}, "not a SARIF log: an object with `version` and `runs` is expected"),
-        ({"version": "1.0.0", "runs": []}, 'SARIF version "1.0.0" is not read; write 2.1.0'),
-        ({"version": 2, "runs": []}, "SARIF version 2 is not read; write 2.1.0"),
+        ({"version": "1.0.0", "runs": []}, 'SARIF version "1.0.0" is not supported; use 2.1.0'),
+        ({"version": 2, "runs": []}, "SARIF version 2 is not supported; use 2.1.0"),
     ],
 )
 def test_what_is_no_log_says_why(data, words):

@@ -169,8 +169,8 @@ def test_a_byte_order_mark_is_ignored():
             b"<testsuites>\n<testcase/>\n</testsuite>",
             ["line 2 is a <testcase> without a name", "line 3, column 3 is not XML: mismatched tag"],
         ),
-        (b"[]", ["the report is in no known form"]),
-        (b'{"data": 1}', ["the report is in no known form"]),
+        (b"[]", ["the report is in an unknown fo"]),
+        (b'{"data": 1}', ["the report is in an unknown fo"]),
     ],
 )
 def test_everything_that_is_wrong_is_told_with_its_place(body, problems):

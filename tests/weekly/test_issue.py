@@ -12,6 +12,7 @@ from bot.gates.config import AuthorNaming
 from bot.history.model import Ratio, Week
 from bot.history.patterns import Tally, Trend, UntaggedShare
 from bot.history.rates import FollowedShares, FollowRate
+from bot.lessons.model import LessonQuery, build_report
 from bot.markdown.escape import parse_marker
 from bot.markdown.links import GitHubLinks
 from bot.pull_request.model import Validator
@@ -20,12 +21,12 @@ from bot.weekly.issue import ISSUE_LABEL, ISSUE_TITLE, render_weekly_issue
 from bot.weekly.recommendations import WeeklyContext
 from bot.weekly.summary import AuthorWeek, GateWeek, UncountedReviews, WeeklySummary, WeekQuery, WeekTotal
 from bot.weekly.text import fold_whole_week, link_whole_week, week_in_marker
-from tests.history.record_builders import GATES
+from tests.history.record_builders import GATES, NOW
 from tests.live_markdown import live_references
 
 HERE = Repository(1, "acme", "knowledge", 9)
 RABBIT = Validator("app:5", "coderabbitai[bot]", bot=True)
-PAGE = WeeklyContext(GATES, GitHubLinks())
+PAGE = WeeklyContext(GATES, GitHubLinks(), build_report((), GATES, LessonQuery(NOW, lambda _: False)))
 JUDGED = (20, 24, 19, 26, 25, 22, 27, 30, 26, 24, 28, 31)
 REJECTED = (12, 14, 11, 13, 12, 9, 11, 12, 10, 8, 10, 9)
 TOTALS = tuple(
@@ -85,7 +86,7 @@ def test_the_description_is_the_model_for_its_own_numbers():
 
 1. **Date accuracy** is auto-fixable and was the only blocking issue in 3 of the 9 rejected pull requests: check it before review (pre-commit hook, agent instructions).
 2. **Title precision** was overturned in 2 of 4 cases: its wording may be too strict. [The gate](https://github.com/acme/knowledge/blob/main/.github/whetstone.yml)
-3. 6 reviews by `coderabbitai[bot]` were not counted: it is not among this repository's validators. To count: `validators: {apps: [coderabbitai]}`
+3. 6 reviews by `coderabbitai[bot]` were not counted: it is not among this repository's validators. To count them, add `validators: {apps: [coderabbitai]}`
 
 ### Gates
 
@@ -187,11 +188,11 @@ CRITIC = Validator("user:9", "critic")  # an agent with a user account
     [
         (
             UncountedReviews({RABBIT: 1}, by_people=2, people=2),
-            "1 review by `coderabbitai[bot]` was not counted: it is not among this repository's validators. To count: `validators: {apps: [coderabbitai]}`",
+            "1 review by `coderabbitai[bot]` was not counted: it is not among this repository's validators. To count them, add `validators: {apps: [coderabbitai]}`",
         ),
         (
             UncountedReviews({RABBIT: 6, CRITIC: 2}, by_people=3, people=2),
-            "6 reviews by `coderabbitai[bot]`, 2 by `critic` and 3 by 2 people were not counted: they are not among this repository's validators. To count: `validators: {apps: [coderabbitai], users: [critic]}`",
+            "6 reviews by `coderabbitai[bot]`, 2 by `critic` and 3 by 2 people were not counted: they are not among this repository's validators. To count them, add `validators: {apps: [coderabbitai], users: [critic]}`",
         ),
         (
             UncountedReviews({}, by_people=3, people=1),

@@ -69,5 +69,5 @@ class LessonEndpoints:
             return caller
         author = await self.store.read(find_author, access.repository.id, login)
         if author is None or not is_record_visible(access, author, rules):
-            raise api_not_found("There is no such author, or the token's holder may not see their record.")
+            raise api_not_found("The author does not exist, or this token can't see their record.")
         return author

@@ -192,11 +192,11 @@ async def find_validated_head(
             403, "The App may not read workflow runs: accept its permission “Actions: read-only”."
         ) from None
     if run.head_repository_id != repository.id:
-        raise ApiError(403, "The run is about a fork's commit; validations of forks need a token.")
+        raise ApiError(403, "The run is for a commit of a fork; to validate forks, use a token.")
     if not await _is_head(github, repository, pull_request, run.head):
         raise ApiError(
             403,
-            f"The run is about {run.head[:7]}, which is no head of this pull request; "
+            f"The run is for {run.head[:7]}, which is not a head of this pull request; "
             "run the workflow on pull_request or push.",
         )
     try:

@@ -203,7 +203,9 @@ def _role(access: TokenAccess, rules: RepositoryRules) -> str:
     app = access.account if access.installed else None
     if app and app.login != _ACTIONS and rules.validators.is_named(app.login, bot=True):
         return "config"
-    raise ApiError(403, "The token's holder needs the role write here, or is an App that the config names.")
+    raise ApiError(
+        403, "The token needs the role write here, or must belong to an App that the config names."
+    )
 
 
 def _name_tool(report: ToolReport, query: _Query, access: TokenAccess) -> ToolReport:
@@ -216,7 +218,7 @@ def _outcome(identity: str, pull_request: PullRequest | None, rules: RepositoryR
     verdicts = pull_request.verdicts if pull_request else ()
     verdict = next((one for one in verdicts if one.id == f"validation:{identity}"), None)
     if pull_request is None or verdict is None:
-        return {"status": "refused", "reason": "Nothing is recorded of it: it was deleted since."}
+        return {"status": "refused", "reason": "It has been deleted since."}
     if not verdict.counted:
         return {"status": "refused", "reason": _refusal(verdict, pull_request)}
     newer = [
@@ -238,10 +240,10 @@ def _outcome(identity: str, pull_request: PullRequest | None, rules: RepositoryR
 
 def _refusal(verdict: Verdict, pull_request: PullRequest) -> str:
     if verdict.account_id == pull_request.author.id:
-        return "It is the pull request's own author's, who does not validate it."
+        return "Its sender is the pull request's author, whose own validations do not count."
     if not verdict.items:
         return "None of its results has a tag, and `validators.unmapped` is ignore."
-    return "Its sender is no validator here; see `validators` of the configuration."
+    return "Its sender is not a validator here; see `validators` in the configuration."
 
 
 def _finding(item: Item, gates: Gates) -> dict[str, Any]:
@@ -263,11 +265,11 @@ def _parse_query(request: web.Request) -> _Query:
     root = request.query.get("root", "")
     problems = []
     if head is not None and not _SHA.fullmatch(head):
-        problems.append("head is the whole SHA of the commit that was validated.")
+        problems.append("head must be the full SHA of the validated commit.")
     if len(tool) > _MAX_NAME or not tool.isprintable():
-        problems.append(f"tool is a name of at most {_MAX_NAME} characters.")
+        problems.append(f"tool must be a name of at most {_MAX_NAME} characters.")
     if len(root) > _MAX_ROOT or not root.isprintable():
-        problems.append(f"root is a directory of at most {_MAX_ROOT} characters.")
+        problems.append(f"root must be a directory of at most {_MAX_ROOT} characters.")
     if problems:
         raise ApiError(400, " ".join(problems))
     return _Query(head, tool, root)

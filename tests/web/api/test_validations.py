@@ -205,5 +205,5 @@ async def test_a_query_that_is_wrong_is_refused_with_every_reason(post, token, i
     status, answer = await post(LOG, token("alice"), query="?head=abc&tool=" + "x" * 101)
     assert (status, inbox.kept) == (400, [])
     assert answer["detail"] == (
-        "head is the whole SHA of the commit that was validated. tool is a name of at most 100 characters."
+        "head must be the full SHA of the validated commit. tool must be a name of at most 100 characters."
     )
