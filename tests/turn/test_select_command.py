@@ -88,7 +88,7 @@ def test_a_selection_of_a_head_that_was_left_is_not_taken():
         known,
         (
             "Not selected: the command was for `2222222`, but the head is now `3333333`. "
-            "Repeat it if it still applies.\n"
+            "Repeat it if needed.\n"
         ),
     )
 
