@@ -313,7 +313,7 @@ def _summary(results: Mapping[str, Figures]) -> str:
     text = (
         f"{SUMMARY_START}, which stores nothing and posts a fixed sentence, Whetstone acknowledges "
         f"{ratio('acks')} as many rejecting reviews a second, all of them stored on disk. A comment takes "
-        f"{ratio('idle')} as long, and {ratio('burst')} as long in a burst of {BURST}. The start takes "
+        f"{ratio('idle')} as long, and {ratio('burst')} as long in a burst of {BURST}. Startup takes "
         f"{ratio('start')} as long, and memory use is {ratio('idle_memory')} as high. See the "
         "[results](benchmarks/RESULTS.md) for how this was measured."
     )
