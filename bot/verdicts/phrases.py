@@ -110,7 +110,7 @@ def split_words(text: str) -> list[str]:
     """Return the words of a sentence in lower case: code and quotations as one sign, no people, no emoji."""
     if "@" in text:
         text = _MENTION.sub(lambda mention: str(mention[1]), text)
-    if ":" in text:
+    if " :" in text or text[:1] == ":":
         text = EMOJI.sub(" ", text)
     return [_word(token) for token in TOKEN.findall(text)]
 
@@ -153,7 +153,8 @@ def _is_reference(token: str) -> bool:
 
 def introduces(sentence: str) -> bool:
     """Whether the sentence only leads to what follows it: it ends with a colon, and not with a smiley."""
-    return _SMILEY.sub("", EMOJI.sub("", sentence)).rstrip(_AROUND_COLON).endswith(":")
+    end = sentence[-60:]
+    return ":" in end and _SMILEY.sub("", EMOJI.sub("", end)).rstrip(_AROUND_COLON).endswith(":")
 
 
 def _is_praise(tokens: Sequence[str]) -> bool:
