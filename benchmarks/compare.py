@@ -37,7 +37,7 @@ from benchmarks._servers import (
 )
 from bot.fakegithub.deliveries import Exchange
 from bot.fakegithub.model import PullRequest
-from bot.fakegithub.server import FakeGitHub
+from tests.scripted_github import ScriptedGitHub
 
 REJECT = "CHANGES_REQUESTED"
 IDLE_ROUNDS = 25
@@ -167,15 +167,15 @@ async def _measure_on(contender: Contender, folder: str, server: str) -> dict[st
         url = f"sqlite:///{folder}/bench{number}.db"
     if contender.name != "Probot":
         # The first start creates the tables; what is measured is every later one.
-        async with FakeGitHub(APP) as github, serving(github, contender.command, url, contender.checkout):
+        async with ScriptedGitHub(APP) as github, serving(github, contender.command, url, contender.checkout):
             pass
-    github = FakeGitHub(APP)
+    github = ScriptedGitHub(APP)
     github.deliveries.in_flight = 16
     async with github, serving(github, contender.command, url, contender.checkout) as running:
         return await _measure(github, running)
 
 
-async def _measure(github: FakeGitHub, server: Server) -> dict[str, float]:
+async def _measure(github: ScriptedGitHub, server: Server) -> dict[str, float]:
     await asyncio.sleep(1)  # what a start leaves to do: the first sweep, the search for missed deliveries
     idle_memory = server.memory
     repository = github.repository("acme/knowledge", collaborators={"alice": "write"})
@@ -203,7 +203,7 @@ async def _measure(github: FakeGitHub, server: Server) -> dict[str, float]:
     return figures
 
 
-async def _reject(github: FakeGitHub, pull: PullRequest) -> float:
+async def _reject(github: ScriptedGitHub, pull: PullRequest) -> float:
     """Seconds from a rejecting review to the comment about it."""
     begun = time.perf_counter()
     github.submit_review(pull, "alice", REJECT, DATE_ERROR)
@@ -213,7 +213,7 @@ async def _reject(github: FakeGitHub, pull: PullRequest) -> float:
     return seconds
 
 
-async def _burst(github: FakeGitHub) -> float:
+async def _burst(github: ScriptedGitHub) -> float:
     """Seconds from the first of many reviews to the last comment; under the writes allowed in a minute."""
     repository = github.repository("other/knowledge", collaborators={"alice": "write"})
     pulls = [github.open_pull_request(repository, "rio-agent[bot]") for _ in range(BURST)]
@@ -236,7 +236,7 @@ async def _burst(github: FakeGitHub) -> float:
     return seconds
 
 
-def _signed(github: FakeGitHub, url: str, event: str, count: int) -> Iterator[bytes]:
+def _signed(github: ScriptedGitHub, url: str, event: str, count: int) -> Iterator[bytes]:
     """Deliveries as GitHub puts them on the wire; made beforehand, so that the client costs little."""
     reviews = [each.payload for each in github.deliveries if each.event == "pull_request_review"]
     for number in range(count):
@@ -313,7 +313,7 @@ def _summary(results: Mapping[str, Figures]) -> str:
     text = (
         f"{SUMMARY_START}, which stores nothing and posts a fixed sentence, Whetstone acknowledges "
         f"{ratio('acks')} as many rejecting reviews a second, all of them stored on disk. A comment takes "
-        f"{ratio('idle')} as long, and {ratio('burst')} as long in a burst of {BURST}. The start takes "
+        f"{ratio('idle')} as long, and {ratio('burst')} as long in a burst of {BURST}. Startup takes "
         f"{ratio('start')} as long, and memory use is {ratio('idle_memory')} as high. See the "
         "[results](benchmarks/RESULTS.md) for how this was measured."
     )

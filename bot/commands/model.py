@@ -125,7 +125,7 @@ class SlashCommand:
     def __post_init__(self) -> None:
         """Reject a command that can't be explained to somebody who uses it wrongly."""
         if not (self.help.strip() and self.example.startswith(self.line)):
-            raise ValueError(f"{self.line} needs a help and an example of its own")
+            raise ValueError(f"{self.line} needs its own help and example")
         request = self.parse(self.example.removeprefix(self.line))
         if isinstance(request, ArgumentError):
             raise ValueError(f"{self.example}: {request.message}")  # noqa: TRY004 - its text is wrong, not its type

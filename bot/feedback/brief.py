@@ -509,9 +509,9 @@ def refine_brief(
 def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]:
     """Return the criteria of a good brief, each as the question that it leaves open."""
     return {
-        "which place?": facts.has_trace or any(item.locations for item in items),
+        "where is the problem?": facts.has_trace or any(item.locations for item in items),
         "what should change?": any(item.fix or item.suggestion for item in items),
-        "what shows it?": facts.has_evidence,
+        "what shows the problem?": facts.has_evidence,
         "which check or test proves it?": facts.has_proof,
     }
 

@@ -84,7 +84,7 @@ def render_removals(report: LessonReport) -> list[str]:
         for lesson in report.removals
         if lesson.effect
     )
-    return ["Without effect, remove these and check them by machine instead:", "\n".join(lines)]
+    return ["These had no effect: remove them, and check them automatically instead:", "\n".join(lines)]
 
 
 def format_summary(report: LessonReport) -> str:
@@ -136,7 +136,9 @@ def render_report(report: LessonReport, repository: Repository, web: GitHubLinks
     parts += [f"{part}\n" for part in render_removals(report)]
     if report.figures:
         lines = (f"- {_format_figures(figures)}" for figures in report.figures)
-        parts.append("Signed by coding agents, without their users' names:\n\n" + "\n".join(lines) + "\n")
+        parts.append(
+            "Pull requests signed by coding agents, without their users' names:\n\n" + "\n".join(lines) + "\n"
+        )
     return "\n".join(parts)
 
 

@@ -171,7 +171,9 @@ def _syntax_problem(body: bytes) -> ReportProblem:
 
 def _read_document(value: Any, size: int) -> ToolReport:
     if size > MAX_DOCUMENT_SIZE:
-        raise ReportError(ReportProblem("", f"has at most {MAX_DOCUMENT_SIZE:,} bytes as a document"))
+        raise ReportError(
+            ReportProblem("", f"can have at most {MAX_DOCUMENT_SIZE:,} bytes if it is a document")
+        )
     _check("actionable-feedback", value)
     return ToolReport(ReportFormat.DOCUMENT, document=value)
 

@@ -379,3 +379,113 @@ async def test_an_earlier_finding_that_is_still_open_makes_a_comment_useful(jour
     review(journey, person, REJECT, "", (9, "tmp2 says nothing, and nobody can guess it"))
     await settle(journey)
     assert journey.markers(person)[0]["open"] == {"blocking": 2, "warnings": 0}
+
+
+TAGS = [f"issue_number_{number}" for number in range(300)]
+
+
+async def test_heading_marker_and_list_agree_about_300_tags(journey, pull):
+    review(journey, pull, REJECT, f"<!-- ISSUES: date_errors, {', '.join(TAGS)} -->")
+    await settle(journey)
+    shown, marker = body(journey, pull), journey.markers(pull)[0]
+    blocking, warnings = marker["open"]["blocking"], marker["open"]["warnings"]
+    assert f"**Rejected** — {blocking} blocking issue, {warnings} warnings\n" in shown
+    unread = len(TAGS) + 1 - blocking - warnings
+    assert shown.count("[BLOCK]") + shown.count("[WARN]") == 10
+    assert f"and {blocking + warnings - 10} more: " in shown
+    assert f"{unread} further tags named in the review are not counted" in shown
+    assert marker["more"] + len(marker["issues"]) == len(TAGS) + 1
+
+
+async def test_approving_the_last_allowed_iteration_accepts(harness, knowledge, pull):
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: "version: 1\niterations:\n  max: 2\n"})
+    async with harness.run_bot():
+        review(harness, pull, REJECT, BOTH)
+        await push(harness, pull, line5="other = 0")
+        review(harness, pull, APPROVE)
+        await settle(harness)
+        marker = harness.markers(pull)[-1]
+        assert (marker["verdict"], marker["iteration"], marker["max_iterations"]) == ("accept", 2, 2)
+        assert "**Resolved** — 2 fixed, at " in body(harness, pull)
+        assert len(harness.comments(pull)) == 1, "nobody is asked to decide"
+
+
+OWN_GATE = """\
+gates:
+  unsafe_call:
+    gate: Unsafe call
+    description: It runs code that somebody else wrote
+    fix: Call the function by its name.
+    severity: blocking
+    auto_fixable: false
+"""
+
+
+async def test_a_major_finding_of_a_log_asks_to_refine(harness, knowledge, pull):
+    config = f"version: 1\nvalidators:\n  sarif: {{S102: unsafe_call}}\n{OWN_GATE}"
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
+    async with harness.run_bot() as bot, aiohttp.ClientSession() as session:
+        harness.github.edit_pull_request(pull, title="Known")
+        await settle(harness)
+        token = harness.github.tokens.for_user(harness.github.account("alice"), ("repo",)).token
+        url = "http://{}:{}/api/v1/repos/acme/knowledge/pulls/{}/validations".format(
+            *bot.address, pull.number
+        )
+        headers = {"Authorization": f"Bearer {token}"}
+        async with session.post(url, json=make_sarif_log("S102"), headers=headers) as answer:
+            assert answer.status == 202
+        await settle(harness)
+        assert harness.markers(pull)[0]["verdict"] == "refine"
+        assert '"severity": "major"' in body(harness, pull)
+
+
+async def test_two_reviewers_with_one_tag_are_both_quoted(journey, pull):
+    review(journey, pull, REJECT, "", (5, "[date_errors] month 13"))
+    review(journey, pull, REJECT, "", (20, "[date_errors] day 40"), by="bob")
+    await settle(journey)
+    shown = body(journey, pull)
+    assert "**Rejected** — 1 blocking issue\n" in shown
+    assert "#L5) `month 13`\n" in shown
+    assert "#L20) `day 40` (Source: reviews by `alice` and `bob` @ " in shown
+
+
+@pytest.mark.parametrize("author", ["dave", "rio-agent[bot]"])
+async def test_a_recurrence_names_no_other_pull_request_of_a_person_in_public(journey, knowledge, author):
+    for number in range(3):
+        opened = journey.github.open_pull_request(
+            knowledge, author, PullRequestOptions(files={CART: text(line1=f"number = {number}")})
+        )
+        review(journey, opened, REJECT, DATE)
+        await settle(journey)
+    shown = body(journey, opened)
+    assert "  - Recurring: in 3 of the last 3 pull requests" in shown
+    assert ("redirect.github.com/acme/knowledge/pull/" in shown) is (author != "dave")
+
+
+async def test_a_force_push_back_rewrites_no_document_and_no_dismissal(journey, pull):
+    first = pull.head_sha
+    review(journey, pull, REJECT, BOTH)
+    await settle(journey)
+    journey.github.comment(pull, "bob", "/feedback-dismiss date_errors reason: dates are right")
+    await push(journey, pull, line5="other = 0")
+    review(journey, pull, REJECT, "[near_duplicate] said before")
+    await settle(journey)
+    before = await documents(journey, pull)
+    journey.github.force_push(pull, first)
+    assert (await statuses(journey, pull))["date_errors"] == "dismissed"
+    after = await documents(journey, pull)
+    assert [document for document in after if document in before] == before
+    review(journey, pull, APPROVE)
+    await settle(journey)
+    kept = [document for document in await documents(journey, pull) if document in before]
+    assert kept == before, "a later review changes no document of an earlier iteration"
+
+
+async def documents(journey, pull) -> list[dict]:
+    """The documents as the API has them."""
+    token = journey.github.tokens.for_user(journey.github.account("alice"), ("repo",)).token
+    host, port = journey.bot.address
+    url = f"http://{host}:{port}/api/v1/repos/acme/knowledge/pulls/{pull.number}/feedback"
+    headers = {"Authorization": f"Bearer {token}"}
+    async with aiohttp.ClientSession() as session, session.get(url, headers=headers) as answer:
+        return (await answer.json())["documents"]

@@ -231,7 +231,7 @@ async def test_the_framework_of_a_crash_is_read_from_the_manifest_once(journey, 
     brief = parse_document(body)["brief"]
     assert [line["text"] for line in brief["lines"]] == [
         "Keep it working with `Django ==5.0.2`",
-        "Ask `alice`: what shows it?",
+        "Ask `alice`: what shows the problem?",
     ]
     journey.advance_clock()
     before = len(journey.github.requests)

@@ -15,11 +15,11 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from yarl import URL
 
-from bot.fakegithub.server import FakeGitHub
 from bot.github.app_api import RegistrationRequest
 from bot.settings import load_settings
 from bot.web.setup import RegistrationPages, SetupSessions
 from tests.judges.judge import Judge
+from tests.scripted_github import ScriptedGitHub
 
 # One browser for all of them: it takes longer to start than a test.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -33,7 +33,7 @@ async def github():
     To a browser `localhost` is another site than `127.0.0.1`, where the bot is: cookies have to survive that.
     """
     judge = Judge()
-    async with FakeGitHub(enterprise=True) as fake_github:
+    async with ScriptedGitHub(enterprise=True) as fake_github:
         fake_github.observers.append(judge.exchange)
         for name in ("api_url", "graphql_url", "web_url"):
             setattr(fake_github, name, getattr(fake_github, name).replace("127.0.0.1", "localhost"))

@@ -151,7 +151,7 @@ async def test_a_byte_more_is_refused(post, token, inbox):
         (b"[" * 101 + b"]" * 101, "The body can't be read: nested more than 100 levels deep."),
         (
             b'{"feedback_items": ["' + b"x" * 2**20 + b'"]}',
-            "The body can't be read: the report has at most 1,048,576 bytes as a document",
+            "The body can't be read: the report can have at most 1,048,576 bytes if it is a document",
         ),
     ],
 )
