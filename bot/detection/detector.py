@@ -40,7 +40,7 @@ _FACT_CUES = _BARE_CUES | {_FACT_CUE, "document_runtime_2", "something_fails"}
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """What a text was understood as; without a type it is no failure, or nothing can be told."""
+    """How a text was classified; without a type it is no failure, or undecided."""
 
     type: FeedbackType | None
     confidence: float = 0.0
@@ -208,7 +208,7 @@ def _deciding_words(
 
 
 def _distinct(words: list[str]) -> tuple[str, ...]:
-    """Leave out words that stand in others, and all beyond a few."""
+    """Leave out words that are part of others, and all but the first few."""
     kept: list[str] = []
     for one in words:
         if any(f" {one} " in f" {other} " for other in kept):

@@ -126,7 +126,7 @@ def _find_pattern_problems(root: yaml_reader.YamlMapping, file: str) -> Iterator
 def _texts(
     root: yaml_reader.YamlMapping, section: str, key: str
 ) -> Iterator[tuple[str, yaml_reader.YamlEntry, str]]:
-    """Yield this text of every entry of a section, with its path and where it stands."""
+    """Yield this text of every entry of a section, with its path and its position."""
     listed = yaml_reader.entry_at(root, section)
     for index, item in enumerate(
         listed.node.items if listed and isinstance(listed.node, yaml_reader.YamlSequence) else ()

@@ -25,7 +25,7 @@ _NO_ANSWER = "failed to connect to host"
 
 @dataclass(slots=True, eq=False)
 class WebhookDelivery:
-    """One webhook; `status_code` is None until it was answered, 0 where nobody answered."""
+    """One webhook; `status_code` is None until the response, 0 if there is none."""
 
     id: int
     guid: str

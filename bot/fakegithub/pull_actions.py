@@ -120,7 +120,7 @@ class PullRequestActions(PushActions):
         self._emit_pull(pull, action, self.account(by or pull.user))
 
     def request_review(self, pull: PullRequest, reviewer: Actor, *, by: Actor | None = None) -> None:
-        """Ask somebody for a review, or for another one."""
+        """Request a review, or another one."""
         account = self.account(reviewer)
         if account not in pull.requested_reviewers:
             pull.requested_reviewers.append(account)
@@ -178,7 +178,7 @@ class PullRequestActions(PushActions):
             self._emit_label(thread, "unlabeled", gone, self.account(by))
 
     def label(self, repository: Repository, name: str, *, color: str = "ededed") -> Label:
-        """The repository's label of this name; made where there is none."""
+        """The repository's label of this name; created if there is none."""
         return repository.labels.setdefault(name, Label(self.new_id(), repository, name, color))
 
     def emit_thread(self, thread: Issue, action: str, account: Account) -> None:

@@ -102,7 +102,7 @@ class Fault:
     met: int = 0
 
     def fits(self, method: str, path: str) -> bool:
-        """Whether a request is meant."""
+        """Whether it applies to a request."""
         return self.method in {"*", method} and fnmatchcase(path, self.pattern)
 
 
@@ -138,7 +138,7 @@ class FaultActions:
         return self._inject(method, pattern, times=times, skip=skip)
 
     def hang(self, method: str, pattern: str, *, times: int = 1, after: bool = False) -> Fault:
-        """Do not answer at all."""
+        """Never respond."""
         return self._inject(method, pattern, times=times, after=after, hangs=True)
 
     def _inject(self, method: str, pattern: str, **more: Any) -> Fault:
@@ -481,7 +481,7 @@ def _addresses(path: str) -> list[str]:
 
 
 def _parse_body(data: bytes) -> Any:
-    """The body; an empty one is an empty object, and what is no JSON is None."""
+    """The parsed body: an empty one is an empty object, and invalid JSON is None."""
     try:
         return json.loads(data) if data else {}
     except ValueError:

@@ -174,7 +174,7 @@ def page_url(world: World, repository: Repository) -> str:
 
 
 def repository_json(world: World, repository: Repository) -> ShapeJson:
-    """A repository as it stands in payloads and pull requests."""
+    """A repository as it appears in payloads and pull requests."""
     api, page = repository_url(world, repository), page_url(world, repository)
     open_issues = sum(thread.state == "open" for thread in repository.threads.values())
     host, created = world.web_url.partition("://")[2], format_time(repository.created_at)

@@ -238,7 +238,7 @@ def _annotations(feedback: Feedback) -> tuple[CheckAnnotation, ...]:
 
 
 def _add_suggestions(pull_request: PullRequest, feedback: Feedback) -> tuple[PullRequest, tuple[Effect, ...]]:
-    """Add one review per head, with the suggestions that nobody offered yet."""
+    """Add one review per head, with the suggestions that were not offered yet."""
     head = pull_request.head
     if pull_request.suggested == head or feedback.iteration.head != head:
         return pull_request, ()

@@ -55,7 +55,7 @@ def find_recurrence(
 def render_recurrence(
     recurrence: Recurrence, repository: Repository, web: GitHubLinks, *, names_others: bool
 ) -> str:
-    """Render how often the tag came back; other pull requests are named only where that exposes nobody."""
+    """Render how often the tag recurred; other pull requests are named only if that exposes nobody."""
     count = f"in {recurrence.times} of the last {recurrence.looked_at} pull requests"
     if not names_others:
         return count

@@ -240,7 +240,7 @@ def _build_failed_gate(key: str, findings: tuple[GateItem, ...], gates: Gates) -
 
 
 def _entry_status(statuses: Sequence[FindingStatus]) -> FindingStatus:
-    """Return the status of an entry: what came back shows first, then what nobody has touched."""
+    """Return the status of an entry: regressed comes first, then what was not changed."""
     order = (FindingStatus.REGRESSED, FindingStatus.OPEN, FindingStatus.NEW, FindingStatus.CHANGED)
     return next((status for status in order if status in statuses), FindingStatus.NEW)
 

@@ -34,7 +34,7 @@ class LineMap:
     """How many lines there were, where that is known."""
 
     def new_line(self, line: int) -> int | None:
-        """Return the new number of an old line; None where it is changed or gone."""
+        """Return the new number of an old line; None if it was changed or removed."""
         run = self._around(line, line)
         return None if run is None else run.new + line - run.old
 
@@ -144,7 +144,7 @@ def _common_prefix(old: Iterable[str], new: Iterable[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TrackedFile:
-    """One file from one head to the next; `lines` is None where they can't be followed."""
+    """One file from one head to the next; `lines` is None if they can't be tracked."""
 
     has_changed: bool
     lines: LineMap | None = None

@@ -131,7 +131,7 @@ class ClaimType(StrEnum):
 
 
 class RecordVisibility(StrEnum):
-    """What somebody who asks may see of an author's record."""
+    """How much of an author's record the requester may see."""
 
     SHOWN = "shown"
     ELSEWHERE = "elsewhere"

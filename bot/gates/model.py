@@ -46,7 +46,7 @@ def phrase_spans(phrases: tuple[str, ...], text: str) -> tuple[tuple[int, int], 
 
 
 def has_phrase(phrases: tuple[str, ...], text: str) -> bool:
-    """Whether any of the phrases stands in the text."""
+    """Whether any of the phrases occurs in the text."""
     return next(_spans(phrases, _encodable(text)), None) is not None
 
 

@@ -27,7 +27,7 @@ class FollowedShares:
 def count_followed(
     records: Iterable[HistoryRecord], window: TimeWindow, tag: str | None = None
 ) -> FollowedShares:
-    """Count what became of the findings reported in the window; a change that waits for review is pending."""
+    """Count the outcomes of the findings reported in the window; a change without a review is pending."""
     reported = [
         (finding, finding.status_at(window.last))
         for record in records

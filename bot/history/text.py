@@ -300,7 +300,7 @@ def format_untagged(untagged: UntaggedShare, gates: Gates) -> str:
 
 
 def _followed(history: AuthorHistory) -> str:
-    """Say what became of the findings; nothing where no next iteration has shown it."""
+    """Say how many findings were fixed; nothing until a next iteration shows it."""
     rate, followed = overall_follow_rate(history.observed), history.followed
     if rate is None:
         return ""

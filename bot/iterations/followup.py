@@ -20,7 +20,7 @@ FOLLOWED = {FindingStatus.FIXED: True, FindingStatus.OPEN: False, FindingStatus.
 
 @dataclass(frozen=True, slots=True)
 class ItemResponse:
-    """What became of one finding by the next iteration."""
+    """The outcome of one finding by the next iteration."""
 
     item: Item
     validator: Validator

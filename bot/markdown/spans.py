@@ -100,7 +100,7 @@ class _Scanner:
         return self.found
 
     def _next_sign(self) -> str | None:
-        """Return the sign that stands next; where each one does is looked up only once it was passed."""
+        """Return the next sign; the next position of each is looked up only when the last one was passed."""
         nearest, sign = self.end, None
         for each, known in self.upcoming.items():
             at = known if known >= self.at else self._find(each)
@@ -319,7 +319,7 @@ class MarkdownSpan:
 
 @dataclass(frozen=True, slots=True)
 class HtmlComment:
-    """What stands between `<!--` and `-->`, and the line it starts on."""
+    """The text between `<!--` and `-->`, and the line on which it starts."""
 
     text: str
     line: int

@@ -214,7 +214,7 @@ class FeedbackFile:
         return self._at(self._span(path)[0])
 
     def words(self, path: DocumentPath, start: int, end: int) -> TextPosition:
-        """Return where these characters of a text stand, or at least where the text starts."""
+        """Return the position of these characters of a text, or at least the start of the text."""
         first, _ = self._span(path)
         words = self._text_at(path)[start:end]
         if not words.strip():

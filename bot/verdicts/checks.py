@@ -176,7 +176,7 @@ def _check_verdict(
 
 
 def _check_key(check: CheckEvent) -> str:
-    """Return what tells checks apart over all heads: the App and the name; a status has no App."""
+    """Return what identifies a check across heads: the App and the name; a status has no App."""
     return f"{check.app}/{check.name}" if check.app else check.name
 
 

@@ -100,7 +100,7 @@ class ToolReport:
 
 
 def read_report(body: bytes, content_type: str = "", root: str = "") -> ToolReport:
-    """Read a report, told apart by its type, else by its content; raise `ReportError`.
+    """Read a report, whose format is known from its type or else its content; raise `ReportError`.
 
     `root` is where the repository was checked out on the tool's machine.
     """
