@@ -13,7 +13,7 @@ INSTALL := $(PIP) install --no-deps --no-compile --require-hashes
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check run docs bench train chaos format lint types imports clean lock
+.PHONY: help setup demo test check run screenshots docs bench train chaos format lint types imports clean lock
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -55,6 +55,9 @@ check: lint types imports test ## run what CI runs
 
 run: $(VENV)/.runtime ## start the server with the settings in .env
 	@$(BIN)/whetstone serve $(ARGS)
+
+screenshots: setup ## take the pictures of docs/images from the demo, the set-up and the status page
+	@WHETSTONE_PICTURES=1 $(BIN)/python -m pytest -q -n 0 tests/pages -k "can_be_done or from_the_first_click or readable_in_light"
 
 $(VENV)/.docs: requirements-docs.lock | $(VENV)/.runtime
 	@echo "Installing the locked documentation tools into $(VENV)"

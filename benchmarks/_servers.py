@@ -21,8 +21,8 @@ import asyncpg
 import psutil
 
 from bot.fakegithub.registration import new_key_pair
-from bot.fakegithub.server import FakeGitHub
 from bot.fakegithub.world import AppRegistration
+from tests.scripted_github import ScriptedGitHub
 
 ROOT = Path(__file__).parents[1]
 PROBOT = Path(__file__).parent / "probot"
@@ -72,7 +72,7 @@ def probot() -> tuple[str, ...] | None:
     return (node, str(PROBOT / "server.js"))
 
 
-def settings_of(github: FakeGitHub, database_url: str) -> dict[str, str]:
+def settings_of(github: ScriptedGitHub, database_url: str) -> dict[str, str]:
     """The variables of a server of this GitHub, on any free port."""
     return {
         "GITHUB_APP_ID": str(APP.id),
@@ -88,7 +88,7 @@ def settings_of(github: FakeGitHub, database_url: str) -> dict[str, str]:
 
 @asynccontextmanager
 async def serving(
-    github: FakeGitHub, command: tuple[str, ...], database_url: str, checkout: Path = ROOT
+    github: ScriptedGitHub, command: tuple[str, ...], database_url: str, checkout: Path = ROOT
 ) -> AsyncIterator[Server]:
     """Run a server against this GitHub until the block ends."""
     begun = time.perf_counter()

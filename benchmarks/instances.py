@@ -14,7 +14,7 @@ import asyncpg
 
 from benchmarks._servers import APP, DATE_ERROR, new_database, postgres, serving, whetstone
 from bot.fakegithub.deliveries import Exchange
-from bot.fakegithub.server import FakeGitHub
+from tests.scripted_github import ScriptedGitHub
 
 WORKERS = (1, 2, 4)
 OWNERS = 2
@@ -41,7 +41,7 @@ async def measured() -> None:
 
 async def burst(url: str, workers: int) -> float:
     """Comments a second, from the first review to the last comment."""
-    github = FakeGitHub(APP)
+    github = ScriptedGitHub(APP)
     github.deliveries.in_flight = 16
     async with github, instances(github, url, workers):
         repositories = [
@@ -60,7 +60,7 @@ async def burst(url: str, workers: int) -> float:
         return len(pulls) / (time.perf_counter() - began)
 
 
-def posted(github: FakeGitHub) -> list[int]:
+def posted(github: ScriptedGitHub) -> list[int]:
     """A number that grows with every comment."""
     count = [0]
 
@@ -72,7 +72,7 @@ def posted(github: FakeGitHub) -> list[int]:
 
 
 @asynccontextmanager
-async def instances(github: FakeGitHub, url: str, workers: int) -> AsyncIterator[None]:
+async def instances(github: ScriptedGitHub, url: str, workers: int) -> AsyncIterator[None]:
     """One whole process, or one door and so many workers, until the block ends."""
     async with AsyncExitStack() as stack:
         door = whetstone("--web-only") if workers else whetstone()

@@ -18,7 +18,6 @@ from bot.demo.stories import STORIES
 from bot.demo.story import STORY_PEOPLE, StoryClock, StoryMonths, story_weeks
 from bot.fakegithub.model import Repository
 from bot.fakegithub.registration import new_key_pair
-from bot.fakegithub.server import FakeGitHub
 from bot.fakegithub.world import AppRegistration
 from bot.history.model import HistoryRecord
 from bot.history.store import load_records
@@ -28,6 +27,7 @@ from bot.resources import open_existing_store
 from bot.settings import Settings
 from bot.store.repositories import find_active_repositories
 from bot.turn.rule_book import default_rules
+from tests.scripted_github import ScriptedGitHub
 
 ChangedPaths = Mapping[int, tuple[str, ...]]
 """What each pull request changed, where that is known: the store does not keep it."""
@@ -56,7 +56,7 @@ async def _play_demo(name: str) -> tuple[tuple[HistoryRecord, ...], ChangedPaths
     clock = StoryClock(datetime.now(UTC) - weeks[0])
     registration = AppRegistration(public_pem=keys.public_pem)
     with tempfile.TemporaryDirectory() as folder:
-        async with FakeGitHub(registration, clock=clock.now) as github:
+        async with ScriptedGitHub(registration, clock=clock.now) as github:
             settings = Settings(
                 app_id=registration.id,
                 private_key=keys.private_pem,

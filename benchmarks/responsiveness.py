@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks._servers import APP, DATE_ERROR, serving, whetstone
 from bot.fakegithub.model import PullRequest
-from bot.fakegithub.server import FakeGitHub
 from tests.journeys.json_bombs import BOMBS_AT_ONCE, JSON_BOMBS, HealthProbe, peak_memory, throw_bombs
+from tests.scripted_github import ScriptedGitHub
 
 
 def main() -> None:
@@ -30,7 +30,7 @@ async def bombed(name: str) -> tuple[float, int, int]:
     """The slowest health check in seconds, how many were answered, and the peak memory in MB."""
     with tempfile.TemporaryDirectory() as folder:
         async with (
-            FakeGitHub(APP) as github,
+            ScriptedGitHub(APP) as github,
             serving(github, whetstone(), f"sqlite:///{folder}/b.db") as server,
         ):
             pull = await rejected_pull_request(github)
@@ -47,7 +47,7 @@ async def stopped() -> float:
     """Seconds from SIGTERM to the exit, while GitHub does not answer a write."""
     with tempfile.TemporaryDirectory() as folder:
         async with (
-            FakeGitHub(APP) as github,
+            ScriptedGitHub(APP) as github,
             serving(github, whetstone(), f"sqlite:///{folder}/b.db") as server,
         ):
             fault = github.hang("POST", "/repos/acme/knowledge/issues/*/comments", times=1)
@@ -59,14 +59,14 @@ async def stopped() -> float:
             return time.perf_counter() - start
 
 
-async def rejected_pull_request(github: FakeGitHub) -> PullRequest:
+async def rejected_pull_request(github: ScriptedGitHub) -> PullRequest:
     """A pull request that has its comment: the server knows the repository."""
     pull = review_pull_request(github)
     await github.until(lambda: github.comments_of(pull))
     return pull
 
 
-def review_pull_request(github: FakeGitHub) -> PullRequest:
+def review_pull_request(github: ScriptedGitHub) -> PullRequest:
     repository = github.repository("acme/knowledge", collaborators={"alice": "write"})
     pull = github.open_pull_request(repository, "rio-agent[bot]")
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE_ERROR)

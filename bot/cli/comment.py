@@ -7,8 +7,12 @@ import json
 import sys
 
 from bot.cli import UsageError
-from bot.cli.common import parse_repository_name, positive_integer, positive_number
-from bot.cli.mcp import client_from_environment
+from bot.cli.common import (
+    client_from_environment,
+    parse_repository_name,
+    positive_integer,
+    positive_number,
+)
 from bot.client import WAIT_SECONDS, ClientError, Feedback, NoVerdictInTime
 
 NOTHING_YET, UNREACHABLE, TIMED_OUT = 1, 3, 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -13,11 +14,12 @@ from bot import regex
 from bot.cli import CommandFailed, UsageError
 from bot.gates.model import Gates
 from bot.resources import CannotStart, open_existing_store, utc_now
-from bot.settings import Settings, SettingsError
+from bot.settings import Settings, SettingsError, load_api_url
 from bot.store.model import Delivery, JobFailed, StoreUnavailable
 from bot.values import Repository
 
 if TYPE_CHECKING:
+    from bot.client import Whetstone
     from bot.inbox.jobs import JobFollower
     from bot.store.store import Store
 
@@ -142,3 +144,16 @@ async def find_recorded_repository(store: Store, name: str) -> Repository:
             f"to import its earlier pull requests: whetstone backfill {name}"
         )
     return repository
+
+
+def client_from_environment(login: str | None = None) -> Whetstone:
+    """Return the client that the environment describes; a given login goes before the environment's."""
+    from bot import client  # only few commands need it
+
+    with report_errors():
+        api_url = load_api_url(os.environ, Path(".env"))
+    environ = {**os.environ, "GITHUB_API_URL": api_url}
+    try:
+        return client.Whetstone.from_environment({**environ, "WHETSTONE_LOGIN": login} if login else environ)
+    except client.Refused as error:
+        raise UsageError(str(error)) from None

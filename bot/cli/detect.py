@@ -12,8 +12,9 @@ from bot.detection.load import shipped_detection_rules
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.description = (
-        'Reads lines of JSON {"id", "text"} and writes for each {"id", "type", "confidence", "signals", '
-        '"actions"}; type is runtime_error, verification_failure, user_rejection, partial_success or null.'
+        'Reads JSON lines {"id", "text"}, and writes one JSON line for each: {"id", "type", "confidence", '
+        '"signals", "actions"}. The type is runtime_error, verification_failure, user_rejection, '
+        "partial_success or null."
     )
 
 

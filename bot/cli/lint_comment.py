@@ -11,8 +11,9 @@ from bot.verdicts.clarity import clarity
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.description = (
-        'Reads lines of JSON {"id", "text"} and writes for each {"id", "clear", "score", "missing", "hint"}; '
-        "missing lists what is wrong, where, what to do, as far as an unclear comment leaves them out."
+        'Reads JSON lines {"id", "text"}, and writes one JSON line for each: {"id", "clear", "score", '
+        '"missing", "hint"}. For an unclear comment, "missing" lists what it leaves out: what is wrong, '
+        "where, what to do."
     )
 
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
-from pathlib import Path
 
-from bot import settings as settings_of
 from bot.cli import UsageError
-from bot.cli.common import report_errors
-from bot.client import Refused, Whetstone
+from bot.cli.common import client_from_environment
 
 
 def add_arguments(_parser: argparse.ArgumentParser) -> None:
@@ -26,14 +22,3 @@ def run(_arguments: argparse.Namespace) -> int:
         ) from None
     build_server(client_from_environment()).run()
     return 0
-
-
-def client_from_environment(login: str | None = None) -> Whetstone:
-    """Return the client that the environment describes; a given login goes before the environment's."""
-    with report_errors():
-        api_url = settings_of.load_api_url(os.environ, Path(".env"))
-    environ = {**os.environ, "GITHUB_API_URL": api_url}
-    try:
-        return Whetstone.from_environment({**environ, "WHETSTONE_LOGIN": login} if login else environ)
-    except Refused as error:
-        raise UsageError(str(error)) from None

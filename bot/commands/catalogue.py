@@ -28,6 +28,7 @@ from bot.commands.overrides import (
     find_open,
     open_names,
 )
+from bot.findings.ledger import build_ledger
 from bot.gates.config import Permission, RecordVisibility, record_visibility
 from bot.gates.model import is_tag
 from bot.history.text import HistoryContext, render_history
@@ -207,8 +208,10 @@ class RejectRequest(CommandRequest):
         pull_request, invocation = context.pull_request, context.invocation
         page = context.site.web.pull_url(pull_request.repository, pull_request.number)
         url = f"{page}{_ANCHORS[invocation.where]}{invocation.id}"
-        appeals = open_appeals(pull_request)
-        refused = [appeals[tag] for tag in self.tags if tag in appeals]
+        ledger = build_ledger(pull_request)
+        ruled = replace(pull_request, rulings=(*pull_request.rulings, *rulings))
+        undecided = open_appeals(ruled, ledger)
+        refused = [each for name, each in open_appeals(pull_request, ledger).items() if name not in undecided]
         place = self.place or invocation.place
         ids = [name for name in self.tags if not is_tag(name)]
         if unknown := next((name for name in ids if not find_open(pull_request, name)), None):

@@ -62,8 +62,8 @@ class CommandPermission:
         if self.or_bot_author:
             return f"the author, or {role}" if self.or_author else role
         if self.or_author:
-            return f"the author, or {role}, no bot"
-        return f"{role}, not the author, no bot" if self.except_author else f"{role}, no bot"
+            return f"the author, or {role}, not bots"
+        return f"{role}, not the author, not bots" if self.except_author else f"{role}, not bots"
 
 
 @dataclass(frozen=True, slots=True)

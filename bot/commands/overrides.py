@@ -127,7 +127,10 @@ def apply_selection(
 
 def _head_moved_reply(requester: SelectionRequester, pull_request: PullRequest) -> str:
     seen, now = code_span(short_sha(requester.head)), code_span(short_sha(pull_request.head))
-    return f"Not selected: the command was for {seen}, but the head is now {now}. Repeat it if needed.\n"
+    return (
+        f"Not selected: you asked at {seen}, but the head is now {now}. "
+        "If you still want it, repeat the command.\n"
+    )
 
 
 def _selected_reply(audit: OverrideAudit, report: SelectionReport) -> str:

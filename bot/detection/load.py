@@ -119,7 +119,7 @@ def _find_pattern_problems(root: yaml_reader.YamlMapping, file: str) -> Iterator
         try:
             re2.compile(text, options)
         except re2.error as error:
-            what = f"{name} is no expression of RE2 ({error})"
+            what = f"{name} is not a valid RE2 expression ({error})"
             yield RuleFileProblem(file, entry.node.line, entry.node.column, what, "leave out look-around")
 
 

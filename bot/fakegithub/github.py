@@ -11,7 +11,6 @@ from bot.fakegithub.model import (
     ApiRefusal,
     App,
     CheckRun,
-    CommitStatus,
     Issue,
     IssueComment,
     Label,
@@ -24,14 +23,11 @@ from bot.fakegithub.model import (
     invalid_refusal,
 )
 from bot.fakegithub.pull_actions import PullRequestActions, ReviewActions
-from bot.fakegithub.pull_shapes import STATUS_FIELDS, check_run_json, check_suite_json, commit_json
+from bot.fakegithub.pull_shapes import check_run_json, check_suite_json
 from bot.fakegithub.repository_actions import Actions, Actor, RepositoryActions
 from bot.fakegithub.shapes import (
     ShapeJson,
-    avatar_url,
     comment_json,
-    fields,
-    format_time,
     issue_json,
     page_url,
     user_json,
@@ -127,16 +123,6 @@ class CheckActions(Actions):
         self.changed()
         return run
 
-    def rerun_check_run(self, run: CheckRun, *, status: str = "queued") -> CheckRun:
-        """Run a check again: a newer run of the same name in the same suite."""
-        workflows = run.repository.workflow_runs.values()
-        workflow = next((item for item in workflows if item.suite_id == run.suite_id), None)
-        if workflow is not None:
-            workflow.attempt += 1
-        return self.start_check_run(
-            run.repository, run.head_sha, run.name, app=run.app, status=status, workflow=workflow
-        )
-
     def complete_check_run(self, run: CheckRun, conclusion: str, output: CheckOutput | None = None) -> None:
         """End a check; more annotations are added to those it had."""
         self.describe_check_run(run, output)
@@ -149,23 +135,6 @@ class CheckActions(Actions):
             run.title, run.summary, run.text = output.title, output.summary, output.text
             run.annotations.extend(output.annotations)
         self.changed()
-
-    def set_status(
-        self, repository: Repository, sha: str, context: str, state: str, *, by: Actor = "ci[bot]"
-    ) -> CommitStatus:
-        """Put a status on a commit."""
-        account = self.account(by)
-        status = CommitStatus(self.new_id(), sha, context, state, None, None, account, self.now())
-        repository.statuses.append(status)
-        payload = fields(status, "id", "sha", *STATUS_FIELDS) | {
-            "name": repository.full_name,
-            "avatar_url": avatar_url(account),
-            "commit": commit_json(self, repository, repository.objects.commits[sha]),
-            "branches": [],
-            "updated_at": format_time(status.created_at),
-        }
-        self.emit("status", repository, account, payload)
-        return status
 
     def other_app(self, slug: str) -> App:
         """Another App by its slug; created if there is none."""
@@ -254,11 +223,6 @@ class CommentActions(Actions):
             comment, "edited", self.account(by or comment.user), changes={"body": {"from": before}}
         )
 
-    def delete_comment(self, comment: IssueComment, *, by: Actor | None = None) -> None:
-        """Delete a comment."""
-        comment.issue.repository.comments.pop(comment.id)
-        self._emit_comment(comment, "deleted", self.account(by or comment.user))
-
     def minimize(self, comment: IssueComment, reason: str | None) -> None:
         """Fold a comment away for a reason, or show it again; GitHub sends no webhook for this."""
         comment.minimized = reason
@@ -301,11 +265,3 @@ class GitHubActions(RepositoryActions, PullRequestActions, ReviewActions, Commen
     def user_token(self, login: str | Account) -> str:
         """A personal token of this account."""
         return self.tokens.for_user(self.account(login)).token
-
-    def installation_token(self, owner: str | Account) -> str:
-        """A token of the App on this account, without the way over a JWT."""
-        account = self.account(owner)
-        installation = next(
-            installed for installed in self.installations.values() if installed.account is account
-        )
-        return self.tokens.for_installation(installation).token

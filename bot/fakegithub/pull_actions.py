@@ -26,7 +26,7 @@ from bot.fakegithub.pull_shapes import (
     simple_pull_json,
 )
 from bot.fakegithub.repository_actions import Actions, Actor, PushActions
-from bot.fakegithub.shapes import ShapeJson, format_time, issue_json, label_json, user_json
+from bot.fakegithub.shapes import issue_json, label_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,40 +98,6 @@ class PullRequestActions(PushActions):
         self._move_head(pull, commit.sha, account)
         return commit
 
-    def force_push(self, pull: PullRequest, sha: str, *, by: Actor | None = None) -> None:
-        """Set the pull request's branch to a commit that exists."""
-        self._move_head(pull, pull.repository.objects.commits[sha].sha, self.account(by or pull.user))
-
-    def edit_pull_request(
-        self, pull: PullRequest, *, title: str | None = None, body: str | None = None, by: Actor | None = None
-    ) -> None:
-        """Change the title or the description."""
-        changes: ShapeJson = {}
-        if title is not None:
-            changes["title"], pull.title = {"from": pull.title}, title
-        if body is not None:
-            changes["body"], pull.body = {"from": pull.body or ""}, body
-        self._emit_pull(pull, "edited", self.account(by or pull.user), changes=changes)
-
-    def set_draft(self, pull: PullRequest, *, draft: bool, by: Actor | None = None) -> None:
-        """Turn the pull request into a draft, or say that it is ready."""
-        pull.draft, pull.updated_at = draft, self.now()
-        action = "converted_to_draft" if draft else "ready_for_review"
-        self._emit_pull(pull, action, self.account(by or pull.user))
-
-    def request_review(self, pull: PullRequest, reviewer: Actor, *, by: Actor | None = None) -> None:
-        """Request a review, or another one."""
-        account = self.account(reviewer)
-        if account not in pull.requested_reviewers:
-            pull.requested_reviewers.append(account)
-        self._emit_request(pull, "review_requested", account, by)
-
-    def remove_review_request(self, pull: PullRequest, reviewer: Actor, *, by: Actor | None = None) -> None:
-        """Take the request for a review back."""
-        account = self.account(reviewer)
-        pull.requested_reviewers.remove(account)
-        self._emit_request(pull, "review_request_removed", account, by)
-
     def close(self, thread: Issue, *, by: Actor | None = None) -> None:
         """Close a pull request without merging it, or an issue."""
         account = self.account(by or thread.user)
@@ -157,11 +123,6 @@ class PullRequestActions(PushActions):
         thread.state_reason = None if isinstance(thread, PullRequest) else "reopened"
         thread.updated_at = self.now()
         self.emit_thread(thread, "reopened", self.account(by or thread.user))
-
-    def lock(self, thread: Issue, *, locked: bool = True) -> None:
-        """Lock a conversation, or open it again."""
-        thread.locked = locked
-        self.emit_thread(thread, "locked" if locked else "unlocked", thread.repository.owner)
 
     def add_label(self, thread: Issue, name: str, *, by: Actor) -> Label:
         """Put a label on a pull request or an issue."""
@@ -189,14 +150,6 @@ class PullRequestActions(PushActions):
             self.emit(
                 "issues", thread.repository, account, {"action": action, "issue": issue_json(self, thread)}
             )
-
-    def delete_fork(self, pull: PullRequest) -> None:
-        """Delete the repository that the pull request comes from; its commits stay readable here."""
-        fork = pull.head_repository
-        if fork is not None and fork is not pull.repository:
-            self.repositories.pop(fork.id)
-            pull.head_repository = None
-        self.changed()
 
     def _end(self, thread: Issue, account: Account) -> None:
         thread.state, thread.closed_at, thread.closed_by = "closed", self.now(), account
@@ -230,11 +183,6 @@ class PullRequestActions(PushActions):
         else:
             payload = {"action": action, "issue": issue_json(self, thread), "label": content}
             self.emit("issues", thread.repository, account, payload)
-
-    def _emit_request(self, pull: PullRequest, action: str, reviewer: Account, by: Actor | None) -> None:
-        sender = self.account(by or pull.user)
-        pull.updated_at = self.now()
-        self._emit_pull(pull, action, sender, requested_reviewer=user_json(self, reviewer))
 
     def _emit_pull(self, pull: PullRequest, action: str, account: Account, **more: Any) -> None:
         payload = {
@@ -303,23 +251,6 @@ class ReviewActions(Actions):
             self._emit_submitted(review)
         return review
 
-    def submit_pending(self, review: Review, state: str) -> None:
-        """Submit a review that was pending."""
-        review.state, review.submitted_at = state, self.now()
-        self._emit_submitted(review)
-
-    def edit_review(self, review: Review, body: str, *, by: Actor | None = None) -> None:
-        """Change a review's text; GitHub sends what it was before, too."""
-        before, review.body = review.body, body
-        self._emit_review(
-            review, "edited", self.account(by or review.user), changes={"body": {"from": before}}
-        )
-
-    def dismiss_review(self, review: Review, *, by: Actor) -> None:
-        """Take a review's verdict back."""
-        review.state = "DISMISSED"
-        self._emit_review(review, "dismissed", self.account(by))
-
     def reply(self, to: ReviewComment, by: Actor, body: str) -> ReviewComment:
         """Answer an inline comment; GitHub makes a review of its own around the answer."""
         account, first = self.account(by), to.in_reply_to or to
@@ -331,33 +262,6 @@ class ReviewActions(Actions):
         comment.in_reply_to = first
         self._emit_inline(comment, "created", account)
         return comment
-
-    def edit_review_comment(self, comment: ReviewComment, body: str, *, by: Actor | None = None) -> None:
-        """Change an inline comment's text."""
-        before, comment.body, comment.updated_at = comment.body, body, self.now()
-        self._emit_inline(
-            comment, "edited", self.account(by or comment.user), changes={"body": {"from": before}}
-        )
-
-    def delete_review_comment(self, comment: ReviewComment, *, by: Actor | None = None) -> None:
-        """Delete an inline comment."""
-        comment.review.comments.remove(comment)
-        comment.review.pull.repository.review_comments.pop(comment.id)
-        self._emit_inline(comment, "deleted", self.account(by or comment.user))
-
-    def resolve_thread(self, comment: ReviewComment, *, by: Actor, resolved: bool = True) -> None:
-        """Mark the thread of a comment as resolved, or open it again."""
-        first, account = comment.in_reply_to or comment, self.account(by)
-        first.resolved_by = account if resolved else None
-        pull = first.review.pull
-        members = [review_comment_json(self, member) for member in review_threads(pull).get(first, ())]
-        payload = {
-            "action": "resolved" if resolved else "unresolved",
-            "pull_request": simple_pull_json(self, pull),
-            "thread": {"node_id": first.thread_id, "comments": members},
-            "updated_at": format_time(self.now()),
-        }
-        self.emit("pull_request_review_thread", pull.repository, account, payload)
 
     def _anchor_of(self, pull: PullRequest, inline: InlineDraft) -> git.DiffAnchor:
         change = next((item for item in pull_changes(pull) if item.path == inline.path), None)

@@ -158,104 +158,17 @@ class RepositoryActions(PushActions):
             repository.collaborators[account.id] = role
         self.changed()
 
-    def rename_repository(self, repository: Repository, name: str, *, by: Actor | None = None) -> None:
-        """Give a repository another name; the old one leads to it."""
-        former = repository.name
-        self.former_names[repository.full_name.casefold()] = repository
-        repository.name = name
-        account = self.account(by or repository.owner)
-        changes = {"repository": {"name": {"from": former}}}
-        self.emit("repository", repository, account, {"action": "renamed", "changes": changes})
-
-    def transfer_repository(self, repository: Repository, to: Actor, *, by: Actor | None = None) -> None:
-        """Give a repository to another owner, who has the App already; the old name leads to it."""
-        former, covered = repository.owner, self.installation_of(repository)
-        self.former_names[repository.full_name.casefold()] = repository
-        repository.owner = self.account(to)
-        if covered is not None:
-            covered.repositories.remove(repository)
-        self._cover(repository)
-        is_organization = former.type == "Organization"
-        shown = organization_payload(self, former) if is_organization else user_json(self, former)
-        changes = {"owner": {"from": {"organization" if is_organization else "user": shown}}}
-        account = self.account(by or former)
-        self.emit("repository", repository, account, {"action": "transferred", "changes": changes})
-
-    def delete_repository(self, repository: Repository, *, by: Actor | None = None) -> None:
-        """Remove a repository with all that is in it, and tell the App, which can't read it any more."""
-        account = self.account(by or repository.owner)
-        self.emit("repository", repository, account, {"action": "deleted"})
-        covered = self.installation_of(repository)
-        if covered is not None:
-            covered.repositories.remove(repository)
-        self.repositories.pop(repository.id, None)
-        self.changed()
-
-    def archive(self, repository: Repository, *, archived: bool = True) -> None:
-        """Make a repository read-only, or writable again."""
-        repository.archived = archived
-        action = "archived" if archived else "unarchived"
-        self.emit("repository", repository, repository.owner, {"action": action})
-
-    def set_private(self, repository: Repository, *, private: bool = True) -> None:
-        """Hide a repository, or show it to everybody."""
-        repository.private = private
-        action = "privatized" if private else "publicized"
-        self.emit("repository", repository, repository.owner, {"action": action})
-
     def install(self, owner: Actor, *, permissions: Mapping[str, str] | None = None) -> Installation:
         """Install the App on an account; emits the event."""
         installation = self._installation(self.account(owner), permissions)
         self._emit_installed(installation, "created")
         return installation
 
-    def grant_permissions(self, owner: Actor, permissions: Mapping[str, str]) -> None:
-        """Accept more permissions of the App on an account; emits the event."""
-        installation = self._find_installation(self.account(owner))
-        if installation is not None:
-            installation.permissions |= permissions
-            self._emit_installed(installation, "new_permissions_accepted")
-
     def add_to_installation(self, repository: Repository) -> Installation:
         """Let the App into one more repository; emits the event."""
         installation = self._cover(repository)
         self._emit_repositories(installation, "added", repository)
         return installation
-
-    def remove_from_installation(self, repository: Repository, former: Installation | None = None) -> None:
-        """Shut the App out of a repository; a former installation only gets the event."""
-        installation = former or self.installation_of(repository)
-        if installation is not None:
-            if repository in installation.repositories:
-                installation.repositories.remove(repository)
-            self._emit_repositories(installation, "removed", repository)
-
-    def uninstall(self, owner: Actor) -> None:
-        """Remove the App from an account; its tokens are worthless from now on."""
-        installation = self._find_installation(self.account(owner))
-        if installation is not None:
-            installation.deleted = True
-            self._emit_installed(installation, "deleted")
-
-    def suspend(self, owner: Actor, *, suspended: bool = True) -> None:
-        """Suspend the App on an account, or let it work again; emits the event."""
-        installation = self._find_installation(self.account(owner))
-        if installation is not None:
-            installation.suspended_at = self.now() if suspended else None
-            installation.suspended_by = installation.account if suspended else None
-            self._emit_installed(installation, "suspend" if suspended else "unsuspend")
-
-    def rename_account(self, who: Actor, login: str) -> Account:
-        """Give an account another login; its id stays."""
-        account = self.account(who)
-        account.login = login
-        self.changed()
-        return account
-
-    def delete_account(self, account: Actor) -> None:
-        """Remove an account; what it wrote stays, without a user."""
-        self.account(account).deleted = True
-        self.changed()
 
     def _cover(self, repository: Repository) -> Installation:
         installation = self._find_installation(repository.owner) or self._installation(repository.owner)

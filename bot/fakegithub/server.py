@@ -1,14 +1,10 @@
-"""Serve the fake GitHub over HTTP, with access checks and injected faults."""
+"""Serve the fake GitHub over HTTP, with access checks."""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from fnmatch import fnmatchcase
+from collections.abc import Callable
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
@@ -17,7 +13,7 @@ from aiohttp import web
 
 from bot.fakegithub import app_api, commit_api, thread_api
 from bot.fakegithub.calls import ANYBODY, REPO_ROUTE, ApiAnswer, ApiCall, RequiredAccess, Route
-from bot.fakegithub.deliveries import Exchange, ExchangeObserver, WebhookDelivery
+from bot.fakegithub.deliveries import Exchange, ExchangeObserver
 from bot.fakegithub.github import GitHubActions
 from bot.fakegithub.graphql import answer_graphql
 from bot.fakegithub.model import ROLES, ApiRefusal, Repository, forbidden_refusal, not_found_refusal
@@ -80,109 +76,7 @@ def _check_person(caller: Caller, needs: RequiredAccess, repository: Repository)
         raise ApiRefusal(403, "Must have write access to this repository.")
 
 
-_PRIMARY = "API rate limit exceeded for installation ID 1."
 SECONDARY_LIMIT = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
-_MESSAGES = {500: "Server Error", 502: "Server Error", 503: "Service Unavailable", 504: "Gateway Timeout"}
-
-
-@dataclass(slots=True, eq=False, kw_only=True)
-class Fault:
-    """A fault for the next `times` requests that match, after the first `skip` of them."""
-
-    method: str
-    pattern: str
-    times: int = 1
-    skip: int = 0
-    after: bool = False
-    """The request is carried out first."""
-    answer: ApiAnswer | None = None
-    """None: the connection is dropped."""
-    hangs: bool = False
-    """It is dropped only at the end."""
-    met: int = 0
-
-    def fits(self, method: str, path: str) -> bool:
-        """Whether it applies to a request."""
-        return self.method in {"*", method} and fnmatchcase(path, self.pattern)
-
-
-class FaultActions:
-    """Ways to inject faults; a pattern is a path with `*` for anything, slashes included."""
-
-    def __init__(self) -> None:
-        self.faults: list[Fault] = []
-
-    def fail(  # noqa: PLR0913  # a test names only what it changes
-        self,
-        method: str,
-        pattern: str,
-        *,
-        status: int = 500,
-        times: int = 1,
-        skip: int = 0,
-        headers: Mapping[str, str] | None = None,
-        body: Any = None,
-        after: bool = False,
-    ) -> Fault:
-        """Answer with this status; with `after`, only once the request was carried out."""
-        content = {"message": _MESSAGES.get(status, "Something went wrong")} if body is None else body
-        answer = ApiAnswer(content, status, headers or {})
-        return self._inject(method, pattern, times=times, skip=skip, after=after, answer=answer)
-
-    def lose_answer(self, method: str, pattern: str, *, times: int = 1, skip: int = 0) -> Fault:
-        """Carry the request out, then drop the connection."""
-        return self._inject(method, pattern, times=times, skip=skip, after=True)
-
-    def reset(self, method: str, pattern: str, *, times: int = 1, skip: int = 0) -> Fault:
-        """Drop the connection without carrying the request out."""
-        return self._inject(method, pattern, times=times, skip=skip)
-
-    def hang(self, method: str, pattern: str, *, times: int = 1, after: bool = False) -> Fault:
-        """Never respond."""
-        return self._inject(method, pattern, times=times, after=after, hangs=True)
-
-    def _inject(self, method: str, pattern: str, **more: Any) -> Fault:
-        self.faults.append(Fault(method=method, pattern=pattern, **more))
-        return self.faults[-1]
-
-    def meet(self, method: str, path: str) -> Fault | None:
-        """Return the fault of this request, if it has any, and count it."""
-        for fault in self.faults:
-            if not fault.fits(method, path):
-                continue
-            if fault.skip > 0:
-                fault.skip -= 1
-                continue
-            fault.met += 1
-            if fault.met >= fault.times:
-                self.faults.remove(fault)
-            return fault
-        return None
-
-    def limit_primary(
-        self, reset_at: datetime, *, method: str = "*", pattern: str = "*", times: int = 1, status: int = 403
-    ) -> Fault:
-        """The hour's budget is used up until then; GitHub gives no `Retry-After` for this one."""
-        reset = str(int(reset_at.timestamp()))
-        headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Used": "5000", "X-RateLimit-Reset": reset}
-        body = {"message": _PRIMARY}
-        return self.fail(method, pattern, status=status, times=times, headers=headers, body=body)
-
-    def limit_secondary(
-        self,
-        retry_after: int | None = None,
-        *,
-        method: str = "*",
-        pattern: str = "*",
-        times: int = 1,
-        status: int = 403,
-    ) -> Fault:
-        """Too much at once; with or without a hint when to come back."""
-        headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
-        body = {"message": SECONDARY_LIMIT}
-        return self.fail(method, pattern, status=status, times=times, headers=headers, body=body)
-
-
 _DOCUMENTATION = "https://docs.github.com/rest"
 _LIMIT_EXCEEDED = "API rate limit exceeded for installation."
 
@@ -304,7 +198,7 @@ _FREE_TEXT = {
 }  # gaps that may hold slashes
 
 
-class FakeGitHub(RequestHandler, FaultActions):
+class FakeGitHub(RequestHandler):
     """A small local GitHub: state, webhooks and HTTP; `async with` starts and stops it."""
 
     def __init__(
@@ -315,14 +209,12 @@ class FakeGitHub(RequestHandler, FaultActions):
         clock: WorldClock | None = None,
         enterprise: bool = False,
     ) -> None:
-        RequestHandler.__init__(self, registration or AppRegistration(), webhook_url=webhook_url, clock=clock)
-        FaultActions.__init__(self)
+        super().__init__(registration or AppRegistration(), webhook_url=webhook_url, clock=clock)
         self.enterprise = enterprise
         self.requests: list[Exchange] = []
         self.observers: list[ExchangeObserver] = []
         self.graphql_url = "https://api.github.com/graphql"
         self._runner: web.AppRunner | None = None
-        self._stopping = asyncio.Event()
 
     @property
     def webhook_url(self) -> str | None:
@@ -336,7 +228,6 @@ class FakeGitHub(RequestHandler, FaultActions):
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
         """Listen, and send webhooks."""
         prefix = "/api/v3" if self.enterprise else ""
-        self._stopping.clear()
         self._runner = web.AppRunner(self._application(prefix), access_log=None, shutdown_timeout=1)
         await self._runner.setup()
         await web.TCPSite(self._runner, host, port).start()
@@ -349,8 +240,7 @@ class FakeGitHub(RequestHandler, FaultActions):
         await self.deliveries.start()
 
     async def stop(self) -> None:
-        """Listen no more; what hangs is let go."""
-        self._stopping.set()
+        """Listen no more."""
         await self.deliveries.stop()
         if self._runner is not None:
             await self._runner.cleanup()
@@ -372,51 +262,24 @@ class FakeGitHub(RequestHandler, FaultActions):
         except TimeoutError:
             raise TimeoutError(f"after {timeout} s; {self._describe_last()}") from None
 
-    def hold(self) -> None:
-        """Keep every webhook from now on back."""
-        self.deliveries.hold()
-
-    def release(
-        self, order: Callable[[list[WebhookDelivery]], Iterable[WebhookDelivery]] = list
-    ) -> list[WebhookDelivery]:
-        """Send what was held back, in this order (`reversed`, say); what the order leaves out is lost."""
-        return self.deliveries.release(order)
-
-    def redeliver(self, delivery: WebhookDelivery) -> WebhookDelivery:
-        """Send a webhook again, with the same GUID."""
-        return self.deliveries.redeliver(delivery)
-
-    async def delivered(self, timeout: float = WAIT_SECONDS) -> None:  # noqa: ASYNC109  # asked for by each test
-        """Wait until every webhook that is not held back was answered."""
-        await self.until(lambda: self.deliveries.is_idle, timeout)
-
-    def asked(self, method: str = "*", pattern: str = "*") -> list[Exchange]:
-        """The requests so far of this method and path (`*` for anything)."""
-        wanted = Fault(method=method, pattern=pattern)
-        return [request for request in self.requests if wanted.fits(request.method, request.path)]
-
     def _application(self, prefix: str) -> web.Application:
         application = web.Application(client_max_size=_MAX_BODY)
         router = application.router
         for route in ALL_ROUTES:
             for path in _addresses(route.path):
-                router.add_route(route.method, prefix + path, partial(self._serve, route))
+                router.add_route(route.method, prefix + path, partial(self.serve, route))
         graphql_path = "/api/graphql" if self.enterprise else "/graphql"
-        router.add_route("POST", graphql_path, partial(self._serve, GRAPHQL_ROUTE))
+        router.add_route("POST", graphql_path, partial(self.serve, GRAPHQL_ROUTE))
         application.add_routes([*registration_routes(self), web.get("/logs/{job_id}", self._serve_log)])
-        router.add_route("*", "/{tail:.*}", partial(self._serve, NOT_FOUND_ROUTE))
+        router.add_route("*", "/{tail:.*}", partial(self.serve, NOT_FOUND_ROUTE))
         return application
 
-    async def _serve(self, route: Route, request: web.Request) -> web.StreamResponse:
-        body = _parse_body(await request.read())
-        fault = self.meet(request.method, self._path(request))
-        answer: ApiAnswer | None = None
-        if fault is None or fault.after:
-            answer = self.answer(route, request, body)
-        if fault is not None:
-            answer = await self._suffer(fault, request)
-        self._record(route, request, body, answer, is_fault=fault is not None)
-        return web.Response(status=500) if answer is None else _response(answer)
+    async def serve(self, route: Route, request: web.Request) -> web.StreamResponse:
+        """Answer one request."""
+        body = parse_body(await request.read())
+        answer = self.answer(route, request, body)
+        self.record(route, request, body, answer)
+        return build_response(answer)
 
     async def _serve_log(self, request: web.Request) -> web.Response:
         """A job's log as plain text; like GitHub's file store, refuse a token that belongs to the API."""
@@ -427,22 +290,20 @@ class FakeGitHub(RequestHandler, FaultActions):
         log = next(logs, None)
         return web.Response(status=404) if log is None else web.Response(text=log)
 
-    async def _suffer(self, fault: Fault, request: web.Request) -> ApiAnswer | None:
-        """The ordered answer, or None once the connection is dropped."""
-        if fault.hangs:
-            self.changed()  # a test that waits for the fault sees it begin
-            await self._stopping.wait()
-        if fault.answer is None and request.transport is not None:
-            request.transport.abort()
-        return fault.answer
-
-    def _record(
-        self, route: Route, request: web.Request, body: Any, answer: ApiAnswer | None, *, is_fault: bool
+    def record(
+        self,
+        route: Route,
+        request: web.Request,
+        body: Any,
+        answer: ApiAnswer | None,
+        *,
+        is_fault: bool = False,
     ) -> None:
+        """Keep the exchange, and show it to the observers; no answer where the connection was dropped."""
         response = answer or ApiAnswer(status=0)
         exchange = Exchange(
             method=request.method,
-            path=self._path(request),
+            path=self.api_path(request),
             query=dict(request.query),
             headers=dict(request.headers),
             body=body,
@@ -467,7 +328,8 @@ class FakeGitHub(RequestHandler, FaultActions):
         ]
         return f"last requests: {', '.join(requests) or 'none'}; last webhooks: {', '.join(sent) or 'none'}"
 
-    def _path(self, request: web.Request) -> str:
+    def api_path(self, request: web.Request) -> str:
+        """The request's path as on github.com."""
         return request.path.removeprefix("/api/v3") if self.enterprise else request.path
 
 
@@ -480,15 +342,16 @@ def _addresses(path: str) -> list[str]:
     return [path]
 
 
-def _parse_body(data: bytes) -> Any:
-    """The parsed body: an empty one is an empty object, and invalid JSON is None."""
+def parse_body(data: bytes) -> Any:
+    """The body; an empty one is an empty object, and what is no JSON is None."""
     try:
         return json.loads(data) if data else {}
     except ValueError:
         return None
 
 
-def _response(answer: ApiAnswer) -> web.Response:
+def build_response(answer: ApiAnswer) -> web.Response:
+    """The answer over HTTP."""
     headers = {"X-GitHub-Request-Id": "0000:0000", **answer.headers}
     if answer.raw is not None:
         return web.Response(body=answer.raw, status=answer.status, headers=headers)

@@ -157,7 +157,7 @@ def _repeated_findings(
 
 def _open_appeals(pull_request: PullRequest, current: Iteration) -> tuple[str, ...]:
     names = {name for finding in current.ledger.open for name in (finding.id, finding.item.tag)}
-    return tuple(name for name in open_appeals(pull_request) if name in names)
+    return tuple(name for name in open_appeals(pull_request, current.ledger) if name in names)
 
 
 def _last_rejection(pull_request: PullRequest) -> Verdict | None:

@@ -77,7 +77,7 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
     pull_request = feedback.pull_request
     others = [record for record in recent if record.number != pull_request.number]
     records = (*others, build_history_record(pull_request))
-    appeals = open_appeals(pull_request)
+    appeals = open_appeals(pull_request, feedback.iteration.ledger)
     findings = {finding.id: finding for finding in feedback.iteration.ledger.open}
 
     def annotate(gate: FailedGate) -> FailedGate:

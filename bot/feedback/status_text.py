@@ -147,7 +147,9 @@ def _maintainer_text(feedback: Feedback) -> str:
         for finding in gate.findings
         for name in (gate.tag, finding.item.finding)
     }
-    appealed = [name for name in open_appeals(feedback.pull_request) if name in names]
+    appealed = [
+        name for name in open_appeals(feedback.pull_request, feedback.iteration.ledger) if name in names
+    ]
     if not appealed:
         return "needs a human decision."
     name = appealed[0]

@@ -216,14 +216,16 @@ def parse_review(tree: JsonObject) -> ReviewSnapshot:
 def parse_inline_comment(tree: JsonObject) -> InlineCommentSnapshot:
     """A review comment, from a webhook or from a list."""
     on_line = get_path(tree, "subject_type") != "file"
+    # GitHub moves `line` with later pushes, and empties it once the line is gone.
+    written = "original_" if on_line and get_path(tree, "original_line") is not None else ""
     return InlineCommentSnapshot(
         id=require_id(tree, "id"),
         review_id=get_integer(tree, "pull_request_review_id"),
         author=parse_account(tree, "user"),
         body=get_text(tree, "body"),
         path=require_text(tree, "path"),
-        line=_line(tree, "line", "side"),
-        start_line=_line(tree, "start_line", "start_side"),
+        line=_line(tree, f"{written}line", "side"),
+        start_line=_line(tree, f"{written}start_line", "start_side"),
         # Of a comment on the whole file the hunk says nothing: it ends with no line that was meant.
         diff_hunk=get_text(tree, "diff_hunk") if on_line else "",
         created_at=require_time(tree, "created_at"),

@@ -122,14 +122,17 @@ def _verdict_claims(verdict: Verdict, facts: Facts, rules: RepositoryRules) -> I
 def _item_claims(item: Item) -> Iterator[Claim]:
     claims = find_claims(item.words, MOST_SENTENCES)
     location = item.place
+    part = item.part[1] if item.part and item.part[0] != "test" else ""
     # Words that claim something about a file also say that it is there: that is one claim.
-    if location and (location.line is not None or all(claim.path != location.path for claim in claims)):
+    is_told = location and any(claim.path == location.path for claim in claims)
+    if location and (location.line is not None or part or not is_told):
         yield Claim(
             ClaimType.FILE_LOCATION,
             str(location)[:200],
             location.path,
             location.line,
             location.end_line,
+            subject="" if location.line else part,
             form=ClaimForm.PLACE,
         )
     yield from claims
@@ -329,7 +332,7 @@ def _file_reads(claims: Sequence[Claim], seen: Observations) -> list[PlannedRead
     needs_names = {
         read.path
         for claim, read in reads
-        if claim.form in {ClaimForm.DEFINED, ClaimForm.CALLED} and claim.subject
+        if claim.form in {ClaimForm.DEFINED, ClaimForm.CALLED, ClaimForm.PLACE} and claim.subject
     }
     ordered = sorted({read.path: read for _, read in reads}.values(), key=lambda read: -counts[read.path])
     return [replace(read, names=read.path in needs_names) for read in ordered]

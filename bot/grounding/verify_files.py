@@ -161,7 +161,7 @@ def verify_location(claim: Claim, seen: Observations) -> ClaimResult:
 
 
 def verify_lines(claim: Claim, seen: Observations, anchor: CommentAnchor | None = None) -> ClaimResult:
-    """Verify that the lines exist; a line that moved is found again by its text."""
+    """Verify that the lines exist; one that moved is found again by its text, a named part by its name."""
     located = located_text(claim.path or "", seen)
     if isinstance(located, ClaimResult):
         return verify_existence(claim, seen) if claim.line is None and anchor is None else located
@@ -173,6 +173,8 @@ def verify_lines(claim: Claim, seen: Observations, anchor: CommentAnchor | None 
         return in_file(path).contradicted(f"the file has {_count(len(text.lines))}")
     if claim.line and claim.end_line and claim.end_line < claim.line:
         return in_file(path).contradicted("the last line is before the first")
+    if claim.subject and len(definitions := _definitions(claim.subject, text)) == 1:
+        return in_file(path).verified(definitions[0].line, definitions[0].end_line)
     source = in_file(path) if claim.line else in_tree(path)
     return source.verified(claim.line, claim.end_line)
 
@@ -211,8 +213,7 @@ def _only(same: list[int], lines: Sequence[str], anchor: CommentAnchor) -> int |
 
 
 def _verify_defined(claim: Claim, path: str, text: FileText) -> ClaimResult:
-    name = claim.subject.split("(")[0].strip("#` ").strip()
-    definitions = [one for one in text.definitions or () if _is_named(one, name)]
+    name, definitions = _bare_name(claim.subject), _definitions(claim.subject, text)
     if not definitions or claim.line is None or not claim.holds:
         return _verify_defined_anywhere(claim, path, name, definitions, text)
     at_line = [one for one in definitions if (one.first_line or one.line) <= claim.line <= one.line]
@@ -237,6 +238,15 @@ def _verify_defined_anywhere(
     if not _word_lines(_name_parts(name)[-1], text.lines):
         return in_file(path).decided(not claim.holds, f"the file does not have {_subject(claim)}")
     return in_file(path).unverifiable(f"{_subject(claim)} is there, but no definition was found")
+
+
+def _bare_name(subject: str) -> str:
+    return subject.split("(", maxsplit=1)[0].strip("#` ").strip()
+
+
+def _definitions(subject: str, text: FileText) -> list[Definition]:
+    name = _bare_name(subject)
+    return [definition for definition in text.definitions or () if _is_named(definition, name)]
 
 
 def _is_named(definition: Definition, name: str) -> bool:

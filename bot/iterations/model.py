@@ -296,14 +296,21 @@ def overturned_tags(pull_request: PullRequest) -> tuple[OverturnedTag, ...]:
     return tuple(OverturnedTag(ruling.tag, ruling.at) for ruling in _dismissals(pull_request))
 
 
-def open_appeals(pull_request: PullRequest) -> dict[str, Ruling]:
-    """Return the newest appeal against each tag or finding that no maintainer has decided on since."""
+def open_appeals(pull_request: PullRequest, ledger: Ledger) -> dict[str, Ruling]:
+    """Return the newest appeal against each tag or finding that no maintainer has decided on since.
+
+    A finding has two names, its id and its tag; a ruling on all that an appeal is about decides it.
+    """
     appeals: dict[str, Ruling] = {}
     for ruling in sorted(pull_request.rulings, key=lambda ruling: ruling.at):
         if ruling.act is RulingAction.APPEAL:
             appeals[ruling.tag] = ruling
-        else:
-            appeals.pop(ruling.tag, None)
+            continue
+        decided = {finding.id for finding in ledger.find(ruling.tag)}
+        for name in tuple(appeals):
+            subjects = {finding.id for finding in ledger.find(name)}
+            if name == ruling.tag or (subjects and subjects <= decided):
+                del appeals[name]
     return appeals
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import chain
 from pathlib import PurePosixPath
 
 from bot.gates.model import Gate, Gates
@@ -26,7 +27,7 @@ MIN_AGENT_PULL_REQUESTS = 5
 MAX_EVIDENCE = 5
 MAX_PATHS = 20
 FOLDER_SHARE = 0.7
-"""The share of a gate's findings in one folder from which the lesson may be about that folder."""
+"""The share of a gate's pull requests in one folder from which the lesson may be about that folder."""
 FOLDER_EXCESS = 3
 """How many times the other gates' share that has to be: a folder where everything is broken is no news."""
 MIN_LOCATED = 3
@@ -151,9 +152,8 @@ def build_report(
     reviewed = [record for record in records if review_verdicts(record, query.now)]
     recent = [record for record in reviewed if _reviewed_at(record, query.now) >= query.since]
     breaches = find_breaches(recent, gates)
-    folders = [
-        folder for record in recent for folder in _folders(finding.path or "" for finding in record.findings)
-    ]
+    located = ([finding.path for finding in record.findings if finding.path] for record in recent)
+    folders = [folders_of(paths) for paths in located if paths]
     fixes = latest_fixes((record for record in recent if query.may_name(record.author)), query.now)
     effects = _measure_effects(adopted or {}, reviewed, gates)
     lessons = [
@@ -203,16 +203,16 @@ def find_breaches(records: Iterable[HistoryRecord], gates: Gates) -> dict[str, t
     }
 
 
-def main_folder(mine: Sequence[str], every: Sequence[str]) -> str | None:
-    """Return the deepest folder with at least 70% of a gate's findings, three times the others' share.
+def main_folder(mine: Sequence[frozenset[str]], every: Sequence[frozenset[str]]) -> str | None:
+    """Return the deepest folder with 70% of a gate's pull requests, and three times the others' share.
 
-    Given are the folders of the gate's findings and of all, each once a pull request. None for the root,
-    or where there are too few to compare.
+    Given are the folders that the gate's findings, and all findings, of each pull request are in. None
+    where there are too few to compare.
     """
     others = len(every) - len(mine)
-    if len(mine) < MIN_LOCATED or not others:
+    if len(mine) < MIN_LOCATED or others <= 0:
         return None
-    counts, usual = _count_folders(mine), _count_folders(every)
+    counts, usual = Counter(chain.from_iterable(mine)), Counter(chain.from_iterable(every))
     main = [
         folder
         for folder, count in counts.items()
@@ -222,27 +222,18 @@ def main_folder(mine: Sequence[str], every: Sequence[str]) -> str | None:
     return max(main, key=lambda folder: (folder.count("/"), folder), default=None)
 
 
-def _count_folders(folders: Iterable[str]) -> Counter[str]:
-    """Count each folder for itself and for those that contain it, without the root."""
-    return Counter(
-        str(parent)
-        for folder in folders
-        for parent in (PurePosixPath(folder), *PurePosixPath(folder).parents)
-        if parent.name
-    )
-
-
-def _folders(paths: Iterable[str]) -> frozenset[str]:
-    return frozenset(str(PurePosixPath(path).parent) for path in paths if path)
+def folders_of(paths: Iterable[str]) -> frozenset[str]:
+    """Return the folders that contain any of the files, without the root."""
+    return frozenset(str(folder) for path in paths for folder in PurePosixPath(path).parents if folder.name)
 
 
 def _lesson(
-    gate: Gate, breaches: Sequence[Breach], reviewed: int, every: Sequence[str], may_name: MayName
+    gate: Gate, breaches: Sequence[Breach], reviewed: int, every: Sequence[frozenset[str]], may_name: MayName
 ) -> Lesson:
     named = [breach.record.number for breach in breaches if may_name(breach.record.author)]
     # The files of a finding say little about what changed: a lock file is missing in a change of code.
     paths = [finding.path for breach in breaches for finding in breach.record.findings if finding.path]
-    folders = [folder for breach in breaches for folder in _folders(breach.paths)]
+    folders = [folders_of(breach.paths) for breach in breaches if breach.paths]
     return Lesson(
         gate=gate,
         instruction=instruction_of(gate),

@@ -17,7 +17,7 @@ from bot.verdicts.locations import find_mentions
 MAX_POINTING_WORDS = 12
 """Words of a sentence that only points at remarks made elsewhere."""
 
-TOKEN = regex.Regex(r"`[^`\n]*`|https?://\S+|\+1\b|\w[\w'’-]*")
+TOKEN = regex.Regex(r"`[^`\n]*`|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|https?://\S+|\+1\b|\w[\w'’-]*")
 _MENTION = regex.Regex(r"(^|[\s(,])@[\w-]+(?:/[\w-]+)?(?:\[bot\])?")
 EMOJI = regex.Regex(r"(?:^|\s):[a-z0-9_+-]{2,30}:")
 """An emoji by its name, such as `:eyes:`; its colons introduce nothing."""
@@ -26,6 +26,7 @@ _SMILEY = regex.Regex(r"[:;=8]['’]?-?[)(DPp|/\\](?:\W|$)")
 _AROUND_COLON = " \t\n*_)\"'”’"
 CLOSERS = " \t\n*_)\"'”’`"
 _CODE = "`"
+_QUOTED = frozenset('`"“')
 _REFUSALS = frozenset({"don't", "can't", "cannot", "not", "doesn't", "won't", "never", "shouldn't"})
 _FEWEST_REFUSING = 3
 _GOING_ON_WORDS = "it it's this that i i'm i've we which really especially very so much great good"
@@ -106,16 +107,16 @@ def shipped_phrases() -> RemarkPhrases:
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a sentence in lower case; code is one sign, people and emoji are left out."""
+    """Return the words of a sentence in lower case: code and quotations as one sign, no people, no emoji."""
     if "@" in text:
         text = _MENTION.sub(lambda mention: str(mention[1]), text)
-    if ":" in text:
+    if " :" in text or text[:1] == ":":
         text = EMOJI.sub(" ", text)
     return [_word(token) for token in TOKEN.findall(text)]
 
 
 def _word(token: str) -> str:
-    return _CODE if token[0] == _CODE else token.replace("’", "'").rstrip("-'").lower()
+    return _CODE if token[0] in _QUOTED else token.replace("’", "'").rstrip("-'").lower()
 
 
 def states_something(sentence: str, *, has_location: bool = False) -> bool:
@@ -152,7 +153,8 @@ def _is_reference(token: str) -> bool:
 
 def introduces(sentence: str) -> bool:
     """Whether the sentence only leads to what follows it: it ends with a colon, and not with a smiley."""
-    return _SMILEY.sub("", EMOJI.sub("", sentence)).rstrip(_AROUND_COLON).endswith(":")
+    end = sentence[-60:]
+    return ":" in end and _SMILEY.sub("", EMOJI.sub("", end)).rstrip(_AROUND_COLON).endswith(":")
 
 
 def _is_praise(tokens: Sequence[str]) -> bool:

@@ -267,19 +267,19 @@ def test_who_may_in_words():
     assert [str(command.who) for command in SLASH_COMMANDS] == snapshot(
         [
             "anyone who can read",
-            "`triage` or more, no bot",
+            "`triage` or more, not bots",
             "anyone who can read",
             "the author, or `write` or more",
-            "`write` or more, not the author, no bot",
-            "`write` or more, not the author, no bot",
-            "`write` or more, not the author, no bot",
-            "anyone who can read, no bot",
-            "anyone who can read, no bot",
-            "anyone who can read, no bot",
+            "`write` or more, not the author, not bots",
+            "`write` or more, not the author, not bots",
+            "`write` or more, not the author, not bots",
+            "anyone who can read, not bots",
+            "anyone who can read, not bots",
+            "anyone who can read, not bots",
             "anyone who can read",
         ]
     )
-    assert str(CommandPermission(Permission.TRIAGE)) == "`triage` or more, no bot"
+    assert str(CommandPermission(Permission.TRIAGE)) == "`triage` or more, not bots"
 
 
 def test_a_command_in_an_inline_comment_has_the_comments_lines():

@@ -99,7 +99,7 @@ def test_the_help_names_every_command_with_use_and_example():
     assert sum(line.startswith("| `/feedback") for line in lines) == len(SLASH_COMMANDS)
     assert (
         "| `/feedback-dismiss TAG reason: …` | Dismiss a tag at this revision, or uphold an appeal. "
-        "| `write` or more, not the author, no bot "
+        "| `write` or more, not the author, not bots "
         "| `/feedback-dismiss date_errors reason: the date is right` |"
     ) in lines
     assert "`/feedback-select best\\|final\\|N reason: …`" in help_text(SLASH_COMMANDS)

@@ -84,7 +84,7 @@ def test_a_good_file_becomes_values():
         ("failing\n", "fail)\n", "29:5: cues[0].phrases has 'fail)': ) is outside a choice"),
         ("failing\n", "((a|b)|c)\n", "29:5: cues[0].phrases has '((a|b)|c)': a choice is inside a choice"),
         ("failing\n", "..\n", "29:5: cues[0].phrases has '..': it has no word"),
-        ("(?i)segmentation fault", "(", "22:14: structures[0].pattern is no expression of RE2"),
+        ("(?i)segmentation fault", "(", "22:14: structures[0].pattern is not a valid RE2 expression"),
         ("says: verification_failure", "says: maybe", "25:11: cues[0].says"),
     ],
 )

@@ -140,7 +140,7 @@ def commands() -> str:
         NOTE.format(source="the modules of bot/cli")
         + "# Commands\n\n"
         + "`whetstone` and `python -m bot` are the same program. The option `--help` lists the commands. "
-        + "After a command, it explains that command with an example.\n\n"
+        + "`whetstone COMMAND --help` explains one command, with an example.\n\n"
         + "Wrong usage prints one line and exits with code 2. "
         + "A failure of GitHub or the store exits with code 1.\n"
     )

@@ -21,6 +21,7 @@ WEB = ROOT / "bot" / "web"
 DOCS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?:\[[^\]]*\]\(|<img src=\")(?P<to>[^)\s\"]+)")
+IMAGE = re.compile(r"images/([a-z-]+)\.png")
 VARIABLE = re.compile(r"\"((?:GITHUB|DATABASE|LOG|METRICS|PUBLIC|WHETSTONE)_[A-Z_]+|HOST|PORT|DYNO)\"")
 
 
@@ -47,6 +48,15 @@ def typed():
                 inline += [line for line in block["text"].splitlines() if "whetstone " in line]
         for line in dict.fromkeys(inline):
             yield pytest.param(line, id=f"{path.relative_to(ROOT)}: {line}")
+
+
+def test_every_picture_of_the_documents_is_taken_by_the_script():
+    images = ROOT / "docs" / "images"
+    shown = {name for path in DOCS for name in IMAGE.findall(path.read_text(encoding="utf-8"))}
+    pages = (path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "pages").glob("test_*.py"))
+    taken = {name for page in pages for name in re.findall(r"picture\(\"([a-z-]+)\"", page)}
+    recorded = set(json.loads((images / "texts.json").read_text(encoding="utf-8")))
+    assert shown == taken == recorded == {path.stem for path in images.glob("*.png")}
 
 
 @pytest.mark.parametrize("path", generate.pages(), ids=lambda path: path.name)

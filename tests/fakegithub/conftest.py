@@ -8,9 +8,9 @@ import jwt
 import pytest
 from aiohttp import web
 
-from bot.fakegithub.server import FakeGitHub
 from tests.clock import Clock
 from tests.judges.judge import Judge
+from tests.scripted_github import ScriptedGitHub
 
 SECRET = "the secret of the tests"
 
@@ -18,7 +18,9 @@ SECRET = "the secret of the tests"
 class Client:
     """Somebody who calls the fake GitHub with one set of credentials."""
 
-    def __init__(self, session: aiohttp.ClientSession, fake_github: FakeGitHub, token: str | None) -> None:
+    def __init__(
+        self, session: aiohttp.ClientSession, fake_github: ScriptedGitHub, token: str | None
+    ) -> None:
         self.session, self.fake_github, self.token = session, fake_github, token
 
     async def __call__(self, method: str, path: str, **more: Any) -> Reply:

@@ -55,6 +55,15 @@ def test_a_comment_on_a_whole_file_has_no_line_that_its_hunk_could_give():
     assert seen.comment == replace(INLINE_COMMENT_SNAPSHOT, line=None, start_line=None, diff_hunk="")
 
 
+@pytest.mark.parametrize("now", [None, 40])
+def test_a_comment_is_at_the_line_it_was_written_about_wherever_github_shows_it_now(now):
+    payload = INLINE_COMMENT_PAYLOAD
+    for name in ("line", "start_line"):
+        payload = replace_value(payload, f"comment.original_{name}", payload["comment"].get(name))
+        payload = replace_value(payload, f"comment.{name}", now)
+    assert parse_event("pull_request_review_comment", payload).comment == INLINE_COMMENT_SNAPSHOT
+
+
 def test_a_deleted_comment_of_our_own_comes_through():
     assert parse_event("issue_comment", COMMENT_PAYLOAD) == CommentEvent(
         action="deleted",

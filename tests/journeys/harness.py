@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 from bot import app
 from bot.fakegithub.registration import new_key_pair
-from bot.fakegithub.server import FakeGitHub
 from bot.fakegithub.world import AppRegistration
 from bot.feedback.marker import FEEDBACK_MARKER
 from bot.markdown.escape import parse_marker
 from bot.settings import Settings
+from tests.scripted_github import ScriptedGitHub
 
 KEYS = new_key_pair()
 SECRET = "journey-secret"
@@ -24,7 +24,7 @@ class Harness:
     def __init__(self, database_url: str, *, enterprise: bool = False) -> None:
         self.clock_offset = timedelta(0)
         registration = AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET)
-        self.github = FakeGitHub(registration, clock=self.clock, enterprise=enterprise)
+        self.github = ScriptedGitHub(registration, clock=self.clock, enterprise=enterprise)
         self.github.deliveries.patience = 60  # the machine may be slow, and nobody sends it again
         self.database_url = database_url
         self.bot: app.RunningInstance | None = None

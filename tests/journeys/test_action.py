@@ -292,7 +292,7 @@ async def test_a_run_about_another_commit_is_refused(knowledge, act, run_of):
 async def test_a_run_of_a_fork_is_refused(journey, act, run_of):
     fork = journey.github.repository("mallory/knowledge")
     run_of(head_repository=fork)
-    await refused(act, "403: The run is about a fork's commit")
+    await refused(act, "403: The run is for a commit of a fork")
 
 
 async def test_a_run_that_github_does_not_know_is_refused(act, run_of, issuer):

@@ -97,8 +97,8 @@ async def test_a_broken_file_is_told_of_once_on_the_default_branch(harness, know
             await harness.wait_until_idle()
     (run,) = runs(knowledge)
     assert run.head_sha == knowledge.branches["main"]
-    assert (run.conclusion, run.title) == ("failure", "The config has 2 mistakes")
-    assert "The last version without a mistake stays in force" in run.summary
+    assert (run.conclusion, run.title) == ("failure", "The config has 2 errors")
+    assert "The last valid version stays in force" in run.summary
     configure(harness, knowledge, BROKEN + "weekly: 3\n")
     async with harness.run_bot():
         await rejected(harness, pull, "date_errors")

@@ -51,10 +51,16 @@ BODIES = {
     f"- `{SHARP}` line 2 is empty\n- `{NOTES}` has no index\n- `parse_token()` in {AUTH} swallows errors": [
         "- docs/c# notes.md:2: `docs/c# notes.md` line 2 is empty",
         "- docs/My Notes.md: `docs/My Notes.md` has no index",
-        "- src/auth.py: `parse_token()` in src/auth.py swallows errors",
+        "- src/auth.py:4: `parse_token()` in src/auth.py swallows errors",
     ],
     f"```json\n{json.dumps({'feedback_items': [DOCUMENT]})}\n```\nThe loop in src/app.py:9 never ends.": [
         "date_errors src/app.py:4: The month of the claim is 13"
+    ],
+    'The "Notes" section of `docs/My Notes.md` is out of date.': [
+        '- docs/My Notes.md:1: The "Notes" section of `docs/My Notes.md` is out of date.'
+    ],
+    "`missing()` in src/auth.py swallows errors": [
+        "- src/auth.py: `missing()` in src/auth.py swallows errors"
     ],
     "The loop never ends, otherwise looks good.\n\n/feedback-reject date_errors src/app.py:4 reason: month 13": [
         "- .: The loop never ends, otherwise looks good.",

@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 
 from bot.history.model import Ratio
 from bot.lessons.effect import Adoption, Outcome
-from bot.lessons.model import LessonQuery, build_report, main_folder
+from bot.lessons.model import LessonQuery, build_report, folders_of, main_folder
 from bot.lessons.text import format_summary, render_reply, render_section, report_json
 from bot.markdown.links import GitHubLinks
 from bot.pull_request.model import WrittenBy
@@ -127,7 +127,8 @@ def test_ten_lessons_at_most_and_nothing_from_one_case():
     ],
 )
 def test_a_folder_is_named_where_a_gate_is_broken_more_than_others(mine, others, folder):
-    assert main_folder(mine, [*mine, *others]) == folder
+    own, other = ([folders_of([f"{folder}/x.py"]) for folder in folders] for folders in (mine, others))
+    assert main_folder(own, [*own, *other]) == folder
 
 
 ADOPTED = days_ago(40)

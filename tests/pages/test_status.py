@@ -47,7 +47,7 @@ async def test_the_page_is_readable_in_light_and_dark_wide_and_narrow(page, pict
         await expect(page.locator("dd").first).to_have_text("1")
         await expect(page.locator("tr", has_text="4711")).to_contain_text("3 of 80")
         await expect(page.locator("tr", has_text="4712")).to_contain_text("for 5 hours")
-        await picture("status")
+        await picture("status", page.locator("main"))
         grounds = []
         for scheme in ("light", "dark"):
             await page.emulate_media(color_scheme=scheme)

@@ -87,8 +87,8 @@ def test_a_selection_of_a_head_that_was_left_is_not_taken():
     assert selected(known, "best", seen=HEADS[1]) == (
         known,
         (
-            "Not selected: the command was for `2222222`, but the head is now `3333333`. "
-            "Repeat it if needed.\n"
+            "Not selected: you asked at `2222222`, but the head is now `3333333`. "
+            "If you still want it, repeat the command.\n"
         ),
     )
 

@@ -114,6 +114,10 @@ BODIES: dict[str, list[str]] = {
     "The non-blocking API must be used in this loop.": [
         "- blocks -: The non-blocking API must be used in this loop."
     ],
+    'The button says "maybe" twice.': ['- blocks -: The button says "maybe" twice.'],
+    'The message "looks good" is shown to everybody.': [
+        '- blocks -: The message "looks good" is shown to everybody.'
+    ],
     "Maybe split this function.": ["- warns -: Maybe split this function."],
     "Consider a context manager here.": ["- warns -: Consider a context manager here."],
     "This could be simpler with a dict.": ["- warns -: This could be simpler with a dict."],
