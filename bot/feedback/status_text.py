@@ -140,7 +140,7 @@ def _maintainer_text(feedback: Feedback) -> str:
     if feedback.verdict == "escalate":
         return f"needs a human decision: {escalation_reason(feedback)}."
     if not feedback.rejecting:
-        return " ".join(filter(None, ("nothing rejects it any more: merge it.", _pending_text(feedback))))
+        return " ".join(filter(None, ("merge it; nothing rejects it any more.", _pending_text(feedback))))
     names = {
         name
         for gate in feedback.gates
