@@ -43,7 +43,7 @@ class Refused(ClientError):
 
 
 class Unreachable(ClientError):
-    """There was no answer this time; `seconds` is how long to wait, where that is known."""
+    """There was no response this time; `seconds` is how long to wait, if that is known."""
 
     def __init__(self, message: str, seconds: float = 0.0) -> None:
         super().__init__(message)

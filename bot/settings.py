@@ -298,7 +298,7 @@ def _value(text: str, position: int, key: str) -> tuple[str, int]:
 
 
 def _double_quoted(text: str, position: int) -> tuple[str, int] | None:
-    """Return the unescaped value and the offset behind the closing quote; None where there is none."""
+    """Return the unescaped value and the offset behind the closing quote; None if there is none."""
     parts = []
     while position < len(text) and text[position] != '"':
         size = 2 if text[position] == "\\" else 1

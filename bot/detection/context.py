@@ -69,7 +69,7 @@ _FAR, _SHORT = 400, 50  # characters: about as much as a long sentence has, and 
 
 
 def find_doubt(text: str, start: int, end: int, rules: DetectionRules) -> str:
-    """Return why the stretch states nothing: negated, question, hypothetical or settled; empty where it does.
+    """Return why the stretch states nothing: negated, question, hypothetical or settled; empty if it does.
 
     The text comes with code and quotes already masked. However long it is, only what is near is read.
     """

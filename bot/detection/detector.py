@@ -40,7 +40,7 @@ _FACT_CUES = _BARE_CUES | {_FACT_CUE, "document_runtime_2", "something_fails"}
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """How a text was classified; without a type it is no failure, or undecided."""
+    """How a text was classified; without a type it is not a failure, or undecided."""
 
     type: FeedbackType | None
     confidence: float = 0.0
@@ -107,7 +107,7 @@ def score(evidence: Evidence, rules: DetectionRules) -> list[float]:
 
 
 def classify(evidence: Evidence, rules: DetectionRules) -> tuple[FeedbackType | None, list[float]]:
-    """Return the most probable type, None where that is none or nothing is stated, and all probabilities."""
+    """Return the most probable type, None if that is none or nothing is stated, and all probabilities."""
     probabilities = score(evidence, rules)
     if not _says_anything(evidence):
         return None, probabilities

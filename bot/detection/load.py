@@ -164,7 +164,7 @@ def _row(columns: str) -> bytes:
 
 
 def _points(columns: str) -> Points:
-    """Read points such as `0:0 0.7:0.6 1.3:0.95`; raises `ValueError` where they don't ascend."""
+    """Read points such as `0:0 0.7:0.6 1.3:0.95`; raises `ValueError` if they don't ascend."""
     points = tuple(
         (float(probability), float(confidence))
         for probability, _, confidence in (point.partition(":") for point in columns.split())

@@ -236,7 +236,7 @@ def _stand_in(core: str) -> str:
 
 
 def _joined_words(plain: str) -> tuple[str, ...]:
-    """Return the words that a sign joins, as in `and/or`; none where a part is no word."""
+    """Return the words that a sign joins, as in `and/or`; none if a part is no word."""
     for joint in _JOINTS:
         parts = [part for part in plain.split(joint) if part]
         if 1 < len(parts) <= _MOST_PARTS and all(part.replace("'", "").isalpha() for part in parts):

@@ -190,7 +190,7 @@ class WebhookSender:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request and its answer; status 0 where the connection was dropped without one.
+    """One request and its answer; status 0 if the connection was dropped without one.
 
     `route` is GitHub's path template with `params` for its gaps, both empty for an unknown path;
     `is_fault` marks an answer that was ordered by a test rather than given by the endpoint.

@@ -53,7 +53,7 @@ def user_json(world: World, account: Account) -> ShapeJson:
 
 
 def optional_user_json(world: World, account: Account | None) -> ShapeJson | None:
-    """An account in short, or null where it was deleted."""
+    """An account in short, or null if it was deleted."""
     return None if account is None or account.deleted else _short(world, account)
 
 

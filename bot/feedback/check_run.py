@@ -99,7 +99,7 @@ def shows_degradation(feedback: Feedback | None) -> bool:
 
 
 def choose_label(feedback: Feedback | None) -> str:
-    """Return the label that matches the comment's heading; empty where nothing is wrong."""
+    """Return the label that matches the comment's heading; empty if nothing is wrong."""
     if feedback is None or not feedback.rejecting or feedback.pull_request.merged:
         return ""
     is_rejected = feedback.blocking or feedback.is_formally_rejected

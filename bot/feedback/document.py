@@ -56,7 +56,7 @@ def build_document(feedback: Feedback, schema: str = FEEDBACK_SCHEMA_ID) -> Docu
 
 
 def _author_claims(feedback: Feedback) -> DocumentJson:
-    """Return the claims of the description, and what was observed of each; empty where it makes none."""
+    """Return the claims of the description, and what was observed of each; empty if it makes none."""
     claims = [
         {"claim": entry.claim, "outcome": entry.outcome, "source": entry.source}
         for entry in author_claims(feedback.pull_request, feedback.iteration.head)

@@ -403,7 +403,7 @@ def parse_ended_checks(where: Repository, head: str, runs: Any, statuses: Any) -
 def _told(
     reader: Callable[[str, JsonObject], Event | IgnoredEvent], payload: JsonObject
 ) -> Event | IgnoredEvent | None:
-    """What the event would say; None where one of many is of an odd shape."""
+    """What the event would say; None if one of many is of an odd shape."""
     try:
         return reader("completed", payload)
     except PayloadError:

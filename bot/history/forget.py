@@ -445,7 +445,7 @@ def _own(text: str) -> dict[str, Any]:
 
 
 def _verdicts_of(text: str, who: int) -> Iterator[dict[str, Any]]:
-    """The verdicts of a person, each with the figures of its text (null where it had none)."""
+    """The verdicts of a person, each with the figures of its text (null if it had none)."""
     record = msgspec.json.decode(text)
     stated = {stats["verdict"]: stats for stats in record.get("stated", ())}
     for exported, verdict in zip(record["verdicts"], decode(text, HistoryRecord).verdicts, strict=True):

@@ -144,7 +144,7 @@ class FindingHistory:
         return f"f{self.number}"
 
     def last_report(self, window: TimeWindow) -> datetime | None:
-        """Return when it was last reported in the window; None where it was not."""
+        """Return when it was last reported in the window; None if it was not."""
         times = (*(change.at for change in self.changes if change.status.is_open), self.reported_at)
         return max((at for at in times if at in window), default=None)
 

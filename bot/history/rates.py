@@ -198,7 +198,7 @@ def follow_rates(outcomes: Iterable[ItemOutcome], by: GroupBy) -> tuple[FollowRa
 
 
 def overall_follow_rate(outcomes: Sequence[ItemOutcome]) -> FollowRate | None:
-    """Return one rate for all items; None where nothing was tracked."""
+    """Return one rate for all items; None if nothing was tracked."""
     return _follow_rate("", outcomes) if outcomes else None
 
 

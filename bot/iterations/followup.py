@@ -25,7 +25,7 @@ class ItemResponse:
     item: Item
     validator: Validator
     is_followed: bool | None
-    """None where its validator has not looked at the change yet."""
+    """None if its validator has not looked at the change yet."""
 
 
 def item_responses(before: Iteration, after: Iteration) -> tuple[ItemResponse, ...]:

@@ -88,7 +88,7 @@ def render_removals(report: LessonReport) -> list[str]:
 
 
 def format_summary(report: LessonReport) -> str:
-    """Format the weekly line: `Lessons: 2 helped, 1 without effect.`; empty where nothing was measured."""
+    """Format the weekly line: `Lessons: 2 helped, 1 without effect.`; empty if nothing was measured."""
     counts = (
         (report.helped, "helped"),
         (len(report.removals), "without effect"),

@@ -63,7 +63,7 @@ def quotations(text: str, marks: Mapping[str, str], before: str) -> Iterator[tup
 
 
 def _end_of_quotation(text: str, start: int, marks: str) -> int:
-    """Return the offset behind the closing mark; 0 where there is none near enough, or nothing before it."""
+    """Return the offset behind the closing mark; 0 if there is none near enough, or nothing before it."""
     limit = start + _LONGEST_QUOTATION + 1
     if marks == "'":
         close = text.find("'", start, limit)

@@ -193,7 +193,7 @@ class TextPosition:
 
 
 class UnreadableDocument(Exception):
-    """The file is no JSON or YAML document; the message says where and why, in one line."""
+    """The file is not a JSON or YAML document; the message says where and why, in one line."""
 
 
 MAX_DOCUMENT_SIZE = 1_048_576

@@ -37,7 +37,7 @@ class Announce:
 
 @dataclass(frozen=True, slots=True)
 class CloseAnnouncement:
-    """Reduce the announcement of this kind to one line, where it was posted."""
+    """Reduce the announcement of this kind to one line, if it was posted."""
 
     repository: Repository
     number: int

@@ -355,7 +355,7 @@ def _is_host(path: str) -> bool:
 
 
 def repository_location(path: str, line: str | None = None, end: str | None = None) -> Location | None:
-    """Return a location from what a program or a person wrote; None where it is outside the repository."""
+    """Return a location from what a program or a person wrote; None if it is outside the repository."""
     relative = _relative(path)
     if relative is None or not is_inside_repository(relative):
         return None

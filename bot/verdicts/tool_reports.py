@@ -72,7 +72,7 @@ class ReportProblem:
     what: str
 
     def __str__(self) -> str:
-        """The location, where there is one, and what is wrong there."""
+        """The location, if there is one, and what is wrong there."""
         return f"{self.where or 'the report'} {self.what}"
 
 

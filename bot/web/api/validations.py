@@ -194,7 +194,7 @@ def _read(body: bytes, content_type: str, root: str) -> ToolReport:
 
 
 def _role(access: TokenAccess, rules: RepositoryRules) -> str:
-    """Return the role that allows the caller to submit; raises `ApiError` where there is none."""
+    """Return the role that allows the caller to submit; raises `ApiError` if there is none."""
     if access.workflow:
         return Permission.WRITE.value
     if access.may(Permission.WRITE):
