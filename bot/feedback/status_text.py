@@ -110,22 +110,14 @@ def pushed_since_text(feedback: Feedback) -> str:
 
 
 def rulings_line(feedback: Feedback) -> str:
-    """Name what was dismissed, by whom and why, and the labels that only a validator can remove."""
+    """Name what was dismissed, by whom and why."""
     rulings = current_dismissals(feedback.pull_request, feedback.iteration.ledger)
     dismissed = [
         f"{code_span(ruling.tag)} by {format_login(ruling.by)} at {code_span(short_sha(ruling.head))} "
         f"({code_span(ruling.reason, _MAX_REASON)})"
         for ruling in rulings
     ]
-    lines = [f"Dismissed: {join_words(dismissed)}."] if dismissed else []
-    lines += [
-        f"{format_login(verdict.unlabelled_by)} removed the label "
-        f"{_join(code_span(f'gate:{item.tag}') for item in verdict.items if item.tag)}, "
-        "but is not a validator, so it still counts."
-        for verdict in feedback.rejecting
-        if verdict.unlabelled_by and verdict.items
-    ]
-    return " ".join(lines)
+    return f"Dismissed: {join_words(dismissed)}." if dismissed else ""
 
 
 def escalation_reason(feedback: Feedback) -> str:
