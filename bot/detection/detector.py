@@ -41,7 +41,7 @@ _FACT_CUES = _BARE_CUES | {_FACT_CUE, "document_runtime_2", "something_fails"}
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """What a text was understood as; without a type it is no failure, or nothing can be told."""
+    """How a text was classified; without a type it is not a failure, or undecided."""
 
     type: FeedbackType | None
     confidence: float = 0.0
@@ -107,7 +107,7 @@ def score(evidence: Evidence, rules: DetectionRules) -> list[float]:
 def classify(
     evidence: Evidence, rules: DetectionRules, lead: float = LEAD
 ) -> tuple[FeedbackType | None, list[float]]:
-    """Return the most probable type, None where it is hardly ahead of none, and all probabilities."""
+    """Return the most probable type, None if it is hardly ahead of none, and all probabilities."""
     probabilities = score(evidence, rules)
     if _is_stated_fact(evidence):
         return FeedbackType.RUNTIME_ERROR, probabilities
@@ -207,7 +207,7 @@ def _deciding_words(
 
 
 def _distinct(words: list[str]) -> tuple[str, ...]:
-    """Leave out words that stand in others, and all beyond a few."""
+    """Leave out words that are part of others, and all but the first few."""
     kept: list[str] = []
     for one in words:
         if any(f" {one} " in f" {other} " for other in kept):

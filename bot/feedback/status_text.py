@@ -102,7 +102,7 @@ def where_line(feedback: Feedback, web: GitHubLinks) -> str:
 
 
 def pushed_since_text(feedback: Feedback) -> str:
-    """Name the push that nobody reviewed yet; empty where there is none."""
+    """Name the push that is not reviewed yet; empty if there is none."""
     if not feedback.pushed_since:
         return ""
     head = code_span(short_sha(feedback.pushed_since))
@@ -132,7 +132,7 @@ def _maintainer_text(feedback: Feedback) -> str:
     if feedback.verdict == "escalate":
         return f"needs a human decision: {escalation_reason(feedback)}."
     if not feedback.rejecting:
-        return " ".join(filter(None, ("nothing rejects it any more: merge it.", _pending_text(feedback))))
+        return " ".join(filter(None, ("merge it; nothing rejects it any more.", _pending_text(feedback))))
     names = {
         name
         for gate in feedback.gates
@@ -197,7 +197,7 @@ def _rejecting_people(feedback: Feedback) -> list[Verdict]:
 
 
 def _reported_text(feedback: Feedback) -> str:
-    """Say who has not reported yet, or that all have, where there are several to wait for."""
+    """Say who has not reported yet, or that all have, if there are several to wait for."""
     if feedback.pending:
         return _pending_text(feedback)
     reported = {verdict.validator.key for verdict in feedback.iteration.standing}

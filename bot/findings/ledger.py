@@ -655,7 +655,7 @@ class _LineTracker:
         return was_touched(place, {place.path: file})
 
     def carry(self, place: Location | None, old: str, new: str) -> Location | None:
-        """Return where the lines are at another head; unchanged where that is not known."""
+        """Return where the lines are at another head; unchanged if that is not known."""
         if place is None or place.line is None or old == new:
             return place
         file = self._file(place.path, old, new)

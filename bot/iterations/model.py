@@ -124,7 +124,7 @@ def list_iterations(pull_request: PullRequest) -> tuple[Iteration, ...]:
 def current_iteration(
     pull_request: PullRequest, iterations: Sequence[Iteration] | None = None
 ) -> Iteration | None:
-    """Return the iteration that the pull request is in, as it stands now; None before the first verdict.
+    """Return the pull request's current iteration; None before the first verdict.
 
     It is the one of the current head where that was reviewed (with the same number after a push that brings
     the head back, and even where a verdict on an earlier head came in later); while the current head waits
@@ -172,7 +172,7 @@ def previous_iteration(iterations: Sequence[Iteration], present: Iteration) -> I
 
 
 def compare_iterations(before: Iteration | None, after: Iteration) -> GateChanges:
-    """Return what became of the entries that were open, and which ones are new or came back."""
+    """Return how the open entries changed, and which ones are new or regressed."""
     open_before = {} if before is None else group_entries(before.ledger.open)
     open_now, closed = group_entries(after.ledger.open), group_entries(after.ledger.findings)
     gone = {key: _statuses(closed[key]) for key in open_before if key not in open_now and key in closed}

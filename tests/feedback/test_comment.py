@@ -121,7 +121,7 @@ Iteration 1 of 5 at [`1111111`](https://github.com/acme/knowledge/commit/1111111
         ),
         (
             CommentStory().reject("tests_missing").approve(),
-            "(maintainer): nothing rejects it any more: merge it.",
+            "(maintainer): merge it; nothing rejects it any more.",
         ),
         (
             CommentStory().change(draft=True).reject(inline(1)).reply(1),
