@@ -69,10 +69,6 @@ class Evidence(NamedTuple):
         own = (one for one in self.shown if one.where is not SpanKind.QUOTE)
         return [one for one in own if one.structure.says.value == found.value]
 
-    def has(self, *meanings: CueMeaning) -> bool:
-        """Say whether a cue says one of these."""
-        return any(match.says in meanings and not match.note for match in self.matches)
-
 
 def readable_part(text: str) -> str:
     """Return the text with plain line ends, without the middle of a very long one."""

@@ -15,7 +15,6 @@ from bot.gates.config import EscalationRules
 from bot.pull_request.model import (
     FindingStatus,
     Item,
-    OverturnedTag,
     PullRequest,
     Ruling,
     RulingAction,
@@ -286,11 +285,6 @@ def _came_back_at(pull_request: PullRequest, began: datetime) -> datetime:
     head = _current_head(pull_request)
     returned = (span.first for span in pull_request.heads if span.head == head and span.first >= began)
     return next(returned, pull_request.updated_at)
-
-
-def overturned_tags(pull_request: PullRequest) -> tuple[OverturnedTag, ...]:
-    """Return the tags that a maintainer overturned, and when."""
-    return tuple(OverturnedTag(ruling.tag, ruling.at) for ruling in _dismissals(pull_request))
 
 
 def open_appeals(pull_request: PullRequest, ledger: Ledger) -> dict[str, Ruling]:

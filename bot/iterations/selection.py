@@ -425,16 +425,6 @@ def differing_files(earlier: Diff, present: Diff) -> tuple[str, ...]:
     return tuple(path for path in paths if _blob(earlier, path) != _blob(present, path))
 
 
-def has_same_files(earlier: ScoredIteration, current: ScoredIteration) -> bool:
-    """Whether restoring would change nothing, as after a rebase without change."""
-    earlier_diff, current_diff = earlier.snapshot.diff, current.snapshot.diff
-    return (
-        earlier_diff is not None
-        and current_diff is not None
-        and not differing_files(earlier_diff, current_diff)
-    )
-
-
 def restore_commands(head: str, plan: RestorePlan) -> str:
     """Return the shell commands that restore the files, however many; a new file is never deleted."""
     fetch = f"git fetch origin {head}"
