@@ -108,14 +108,14 @@ def _print_passage(passage: Passage, *, raw: bool) -> None:
 
 
 _HIDDEN = regex.Regex(r"(?s)<!--.*?-->|<details>.*?</details>|<sub>.*?</sub>")
-_LINK_ALONE = regex.Regex(r"\. \[[^\[\]]*\]\([^()\s]*\)")
+_LINK_ALONE = regex.Regex(r"(\.) \[[^\[\]]*\]\([^()\s]*\)|, \[run\]\([^()\s]*\)")
 _LINK = regex.Regex(r"\[([^\[\]]*)\]\([^()\s]*\)")
 _GAP = regex.Regex(r"\n{3,}")
 
 
 def summarize(comment: str) -> str:
     """What a comment shows at first sight: without markers, folds, small print and addresses of links."""
-    whole = _LINK_ALONE.sub(".", _HIDDEN.sub("", comment))
+    whole = _LINK_ALONE.sub(lambda link: link[1] or "", _HIDDEN.sub("", comment))
     visible = _LINK.sub(lambda link: str(link[1]), whole)
     sections = visible.split("\n### ")
     # A chart is a picture on GitHub, and a page of numbers here.
