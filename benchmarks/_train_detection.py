@@ -4,8 +4,8 @@ Reads every `*.jsonl` file of the directory. Each line is an object with `text`,
 and `source` (the dataset, before the first colon); `weight` says how much the row counts, 1 unless given,
 `probabilities` gives five numbers instead of a label, and `measured: false` says that the row is only learned
 from, since it was chosen for being uncertain. So are rows of a source that begins with `desk`, which were
-written for the training. Rows without label and probabilities are left out. From files whose name ends in
-`-dev` nothing is learned; the model is measured with them at the end.
+written for the training. A row without either gets the label of its `id` in `labels.tsv`, and is left out if
+that has none. From files whose name ends in `-dev` nothing is learned; the model is measured with them last.
 
 It first leaves whole sources out, prints how well their comments are understood, and finds the confidence
 that a probability is worth there; then it learns from everything and writes `rules/detection-model.tsv`. The
@@ -54,6 +54,7 @@ SHOWN, PRECISION, HIGHEST = 0.6, 0.93, 0.95
 """More than the nine of ten that are aimed at: thresholds of some sources are a little too low for others."""
 FEWEST_SHOWN = 12
 """Rows that a threshold must be measured with."""
+LABELS_BY_ID = Path(__file__).with_name("labels.tsv")
 BINS = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.01)
 
 
@@ -76,8 +77,11 @@ class Row:
 def read_rows(paths: Iterable[Path], rules: DetectionRules) -> list[Row]:
     """Return the rows of these files that have a label or probabilities, in their order."""
     rows = []
+    labels = _labels_by_id()
     for path in paths:
         for values in map(json.loads, path.read_text("utf-8").splitlines()):
+            if "label" not in values:
+                values.update(labels.get(values.get("id"), {}))
             if "label" not in values and "probabilities" not in values:
                 continue
             evidence = gather_evidence(values["text"], rules)
@@ -88,6 +92,12 @@ def read_rows(paths: Iterable[Path], rules: DetectionRules) -> list[Row]:
             weight = values.get("weight", 1.0)
             rows.append(Row(evidence, features, tuple(target), source, weight, is_measured))
     return rows
+
+
+def _labels_by_id() -> dict[str, dict[str, object]]:
+    """What was labelled for the training, for data whose rows have ids."""
+    lines = (line.split("\t") for line in LABELS_BY_ID.read_text("utf-8").splitlines() if line[0] != "#")
+    return {name: {"label": label, "measured": chosen == "random"} for name, label, chosen in lines}
 
 
 def to_features(evidence: Evidence, rules: DetectionRules) -> dict[str, float]:

@@ -227,17 +227,14 @@ def repeated_findings(
     What a push changed waits for its reviewer, and is not repeated before that.
     """
     recent = iterations[-rules.window :]
+    times = Counter(finding.number for iteration in recent for finding in iteration.ledger.open)
     return tuple(
         finding
         for finding in (recent[-1].ledger.open if recent else ())
         if finding.id in blocking
         and finding.status is not FindingStatus.CHANGED
-        and sum(finding.number in _open_numbers(iteration) for iteration in recent) >= rules.repeats
+        and times[finding.number] >= rules.repeats
     )
-
-
-def _open_numbers(iteration: Iteration) -> frozenset[int]:
-    return frozenset(finding.number for finding in iteration.ledger.open)
 
 
 def decide_outcome(situation: Situation) -> IterationOutcome:
