@@ -509,7 +509,7 @@ def refine_brief(
 def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]:
     """Return the criteria of a good brief, each as the question that it leaves open."""
     return {
-        "where is the problem?": facts.has_trace or any(item.locations for item in items),
+        "which place?": facts.has_trace or any(item.locations for item in items),
         "what should change?": any(item.fix or item.suggestion for item in items),
         "what shows the problem?": facts.has_evidence,
         "which check or test proves it?": facts.has_proof,

@@ -92,8 +92,9 @@ def _with_open_findings(verdict: Verdict, ledger: Ledger) -> Verdict | None:
     items = tuple(
         replace(finding.item, finding=finding.id, status=finding.status) for finding in own if finding.is_open
     )
+    # The history stores no head with a finding.
     was_dismissed = any(
-        finding.status is FindingStatus.DISMISSED and finding.head == verdict.head for finding in own
+        finding.status is FindingStatus.DISMISSED and finding.head in {verdict.head, ""} for finding in own
     )
     if not items and was_dismissed and not verdict.more:
         return None
