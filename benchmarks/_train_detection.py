@@ -4,7 +4,8 @@ Reads every `*.jsonl` file of the directory. Each line is an object with `text`,
 and `source` (the dataset, before the first colon); `weight` says how much the row counts, 1 unless given,
 `probabilities` gives five numbers instead of a label, and `measured: false` says that the row is only learned
 from, since it was chosen for being uncertain. So are rows of a source that begins with `desk`, which were
-written for the training.
+written for the training. A row without either gets the label of its `id` in `labels.tsv`, and is left out if
+that has none. From files whose name ends in `-dev` nothing is learned; the model is measured with them last.
 
 It first leaves whole sources out, prints how well their comments are understood, and finds the confidence
 that a probability is worth there; then it learns from everything and writes `rules/detection-model.tsv`. The
@@ -44,7 +45,7 @@ from bot.gates.packs import rules_directory
 
 LABELS = (*FeedbackType, "none")
 NONE = LABELS.index("none")
-DESK = "desk"
+DESK, DEV = "desk", "-dev"
 FEATURES, FOLDS, FEWEST_ROWS = 10_500, 5, 3
 STRENGTH, ITERATIONS = 1.0, 80
 RARE_CLASSES = 0.5
@@ -53,6 +54,7 @@ SHOWN, PRECISION, HIGHEST = 0.6, 0.93, 0.95
 """More than the nine of ten that are aimed at: thresholds of some sources are a little too low for others."""
 FEWEST_SHOWN = 12
 """Rows that a threshold must be measured with."""
+LABELS_BY_ID = Path(__file__).with_name("labels.tsv")
 BINS = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.01)
 
 
@@ -72,12 +74,16 @@ class Row:
         return max(range(COLUMNS), key=self.target.__getitem__)
 
 
-def read_rows(directory: Path, rules: DetectionRules) -> list[Row]:
-    """Return the rows of all files of a directory, in their order."""
+def read_rows(paths: Iterable[Path], rules: DetectionRules) -> list[Row]:
+    """Return the rows of these files that have a label or probabilities, in their order."""
     rows = []
-    for path in sorted(directory.glob("*.jsonl")):
-        for line in path.read_text("utf-8").splitlines():
-            values = json.loads(line)
+    labels = _labels_by_id()
+    for path in paths:
+        for values in map(json.loads, path.read_text("utf-8").splitlines()):
+            if "label" not in values:
+                values.update(labels.get(values.get("id"), {}))
+            if "label" not in values and "probabilities" not in values:
+                continue
             evidence = gather_evidence(values["text"], rules)
             target = values.get("probabilities") or [float(name == values["label"]) for name in LABELS]
             source = values.get("source", path.stem).partition(":")[0]
@@ -86,6 +92,12 @@ def read_rows(directory: Path, rules: DetectionRules) -> list[Row]:
             weight = values.get("weight", 1.0)
             rows.append(Row(evidence, features, tuple(target), source, weight, is_measured))
     return rows
+
+
+def _labels_by_id() -> dict[str, dict[str, object]]:
+    """What was labelled for the training, for data whose rows have ids."""
+    lines = (line.split("\t") for line in LABELS_BY_ID.read_text("utf-8").splitlines() if line[0] != "#")
+    return {name: {"label": label, "measured": chosen == "random"} for name, label, chosen in lines}
 
 
 def to_features(evidence: Evidence, rules: DetectionRules) -> dict[str, float]:
@@ -200,10 +212,11 @@ def report(outcomes: Sequence[Outcome], calibration: dict[FeedbackType, Points])
     print_shown("precision where shown", sure)
     # Thresholds that are found with the other folds only: what a new source is likely to see.
     nested = []
-    for fold in range(FOLDS):
+    for fold in {one.fold for one in outcomes} & {*range(FOLDS)}:
         others = calibrate([one for one in outcomes if one.fold != fold])
         nested += apply_calibration([one for one in outcomes if one.fold == fold], others)
-    print_shown("with thresholds of other sources", nested)
+    if nested:
+        print_shown("with thresholds of other sources", nested)
     for low, high in pairwise(BINS):
         inside = [is_right for confidence, is_right in sure if low <= confidence < high]
         if inside:
@@ -247,14 +260,20 @@ def main() -> None:
     arguments = parser.parse_args()
     directory = rules_directory()
     rules = load_detection(directory)
-    rows = read_rows(arguments.data, rules)
+    paths = sorted(arguments.data.glob("*.jsonl"))
+    rows = read_rows((path for path in paths if not path.stem.endswith(DEV)), rules)
     if not rows:
-        sys.exit(f"there is no comment in {arguments.data}/*.jsonl")
+        sys.exit(f"there is no labelled comment in {arguments.data}/*.jsonl")
     outcomes = cross_validate(rows, rules)
     calibration = calibrate(outcomes)
     report(outcomes, calibration)
+    weights = learn(rows)
+    for path in paths:
+        if path.stem.endswith(DEV) and (left_out := read_rows([path], rules)):
+            print(f"{path.name}, from which nothing is learned:")
+            report(measure(left_out, FOLDS, weights, rules), calibration)
     if not arguments.measure_only:
-        write_model(directory / MODEL_FILE, learn(rows), calibration)
+        write_model(directory / MODEL_FILE, weights, calibration)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class Refused(ClientError):
 
 
 class Unreachable(ClientError):
-    """There was no answer this time; `seconds` is how long to wait, where that is known."""
+    """There was no response this time; `seconds` is how long to wait, if that is known."""
 
     def __init__(self, message: str, seconds: float = 0.0) -> None:
         super().__init__(message)
@@ -108,7 +108,7 @@ class Feedback:
 
     @property
     def turn(self) -> str:
-        """Who acts next: `author`, `checks`, `reviewer`, `maintainer`, `nobody`; empty where not said."""
+        """Who acts next: `author`, `checks`, `reviewer`, `maintainer`, `nobody`; empty if unknown."""
         return _text(self.marker, "turn") or _text(self.document or {}, "turn")
 
     @property
@@ -210,7 +210,7 @@ class Whetstone:
         return whetstone
 
     def fetch(self, repository: str, number: int) -> Feedback | None:
-        """Fetch the App's newest feedback on a pull request; None where there is none yet."""
+        """Fetch the App's newest feedback on a pull request; None if there is none yet."""
         feedback = self._fetch_from_thread(repository, number)
         return self._complete(repository, number, feedback) if feedback and self.server_url else feedback
 

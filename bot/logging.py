@@ -68,7 +68,7 @@ class Redaction:
 
 
 def _hidden(match: regex.RegexMatch) -> str:
-    """Return what stands for a secret, between what was matched around it."""
+    """Return the replacement of a secret, with the matched text around it."""
     return f"{match['address'] or match['signature'] or ''}{REDACTED}{'@' if match['address'] else ''}"
 
 

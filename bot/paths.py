@@ -48,7 +48,7 @@ def is_secret_path(path: str) -> bool:
 
 
 def nearest_path(path: str, files: Collection[str]) -> str | None:
-    """Return the file that was most likely meant: the same but for look-alikes, folder or a typo."""
+    """Return the most likely intended file: the same except for look-alikes, the folder or a typo."""
     folded = _skeleton(path)
     name = posixpath.basename(folded)
     # A tree of 100,000 files would take seconds; the first ones stand for the rest.

@@ -42,7 +42,7 @@ class Regex:
         return f"Pattern({self.pattern!r})"
 
     def compile(self) -> Regex:
-        """Compile the pattern and return it; raise `re2.error` where it is malformed."""
+        """Compile the pattern and return it; raise `re2.error` if it is malformed."""
         self._for("")
         return self
 

@@ -298,7 +298,7 @@ def _value(text: str, position: int, key: str) -> tuple[str, int]:
 
 
 def _double_quoted(text: str, position: int) -> tuple[str, int] | None:
-    """Return the unescaped value and the offset behind the closing quote; None where there is none."""
+    """Return the unescaped value and the offset behind the closing quote; None if there is none."""
     parts = []
     while position < len(text) and text[position] != '"':
         size = 2 if text[position] == "\\" else 1
@@ -432,7 +432,7 @@ def load_database_url(environ: Mapping[str, str], dotenv_path: Path | None = Non
 
 
 def load_api_url(environ: Mapping[str, str], dotenv_path: Path | None = None) -> str:
-    """Return GitHub's address alone, for the commands that use somebody's own token."""
+    """Return only GitHub's address, for the commands that use the caller's own token."""
     reader, _ = _reader(environ, dotenv_path)
     url = reader.read("GITHUB_API_URL", parse_url, DEFAULT_API_URL)
     reader.finish()

@@ -126,7 +126,7 @@ async def run_job(configuration: Settings, delivery: Delivery) -> AsyncIterator[
 
 
 async def hand_over(configuration: Settings, delivery: Delivery) -> bool:
-    """Hand a delivery to the server that runs on this machine; False where none does."""
+    """Hand a delivery to the server that runs on this machine; False if none does."""
     from bot.web.webhook import hand_over_delivery
 
     secret = configuration.webhook_secrets[0].encode()

@@ -155,7 +155,7 @@ def check_parked(count: int) -> DoctorResult:
 
 
 def check_server_version(version: int | None, wanted: int) -> tuple[DoctorResult, ...]:
-    """Check that this PostgreSQL ends the transactions of a process that stands still."""
+    """Check that this PostgreSQL ends the transactions of a stopped process."""
     if version is None or version >= wanted:
         return ()
     message = (

@@ -46,7 +46,7 @@ def _write(directory: Path, files: dict[str, str]) -> None:
 
 
 async def _export_files(repository: tuple[str, str], number: int) -> dict[str, str] | None:
-    """Every file of a pull request's export with its text; None where nothing is reviewed there."""
+    """Every file of a pull request's export with its text; None if nothing is reviewed there."""
     from bot.history.export import export_files
     from bot.iterations.selection import selection_report
     from bot.store.pull_requests import load_newest_pull_requests, load_pull_request

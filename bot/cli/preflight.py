@@ -73,7 +73,7 @@ class _Unreachable(Exception):
 
 
 class _NoRedirect(HTTPRedirectHandler):
-    """Follows no redirect: the token is meant for one host."""
+    """Follows no redirect: the token is for one host only."""
 
     def redirect_request(self, *_: object) -> None:
         """Answer the redirect itself."""

@@ -73,7 +73,7 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int | None, str], None]]:
 
 
 class _Notes:
-    """Prints each note once, where there is no bar."""
+    """Prints each note once, if there is no progress bar."""
 
     def __init__(self) -> None:
         self._last = ""

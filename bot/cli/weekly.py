@@ -61,7 +61,7 @@ async def post_week(configuration: Settings, name: str) -> bool:
 
 
 async def current_week(name: str) -> WeeklyIssue | None:
-    """The summary issue as it would be now, from the store alone; None where nothing was reviewed."""
+    """The summary issue as it would be now, from the store alone; None if nothing was reviewed."""
     from bot.weekly.fetch import WeeklyFetcher
 
     async with open_existing_store(read_database_url()) as store:

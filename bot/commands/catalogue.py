@@ -354,7 +354,7 @@ class ForgetRequest(CommandRequest):
         return _unexpected(arguments.words) or ForgetRequest()
 
     def decide(self, context: CommandContext) -> CommandOutcome:
-        """Delete the data once it is confirmed; the reply then names nobody."""
+        """Delete the data once it is confirmed; the reply then contains no name."""
         account, facts = context.invocation.account, context.facts
         reply = text.forget_text(account.login, facts.stored, done=self.confirmed)
         if not self.confirmed:

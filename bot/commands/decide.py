@@ -38,7 +38,7 @@ def decide_command(
     rules: RepositoryRules,
     site: LinkContext,
 ) -> CommandOutcome:
-    """Return a reaction and at most one reply; nothing at all for an ignored giver."""
+    """Return a reaction and at most one reply; nothing for an ignored sender."""
     context = CommandContext(invocation, pull_request, facts, rules, site)
     giver = context.giver
     permit = check_permission(invocation.command, giver, by_author=rules.overrides.by_author)

@@ -85,7 +85,7 @@ class CommandHandler:
     async def _find_subject(
         self, login: str | None, giver: Account, pull_request: PullRequest, rules: RepositoryRules
     ) -> Account:
-        """Find whose history is asked for; a login that nobody here ever had gets an empty record."""
+        """Find whose history is requested; a login that is unknown here gets an empty record."""
         if login is None:
             return pull_request.author
         for account in (pull_request.author, giver):

@@ -123,7 +123,7 @@ class SlashCommand:
     """The giver's role is read from GitHub again, not from the cache: the command overrides a verdict."""
 
     def __post_init__(self) -> None:
-        """Reject a command that can't be explained to somebody who uses it wrongly."""
+        """Reject a command without the texts that explain it after wrong usage."""
         if not (self.help.strip() and self.example.startswith(self.line)):
             raise ValueError(f"{self.line} needs its own help and example")
         request = self.parse(self.example.removeprefix(self.line))
@@ -155,7 +155,7 @@ class ParsedCommand:
 
 @dataclass(frozen=True, slots=True)
 class InvalidCommand:
-    """The command that was meant, and what is wrong with it."""
+    """The intended command, and what is wrong with it."""
 
     command: SlashCommand
     message: str
@@ -188,7 +188,7 @@ class CommandInvocation:
 
     @property
     def command(self) -> SlashCommand:
-        """The command that was meant."""
+        """The intended command."""
         return self.parsed.command
 
     @property

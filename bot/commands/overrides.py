@@ -55,7 +55,7 @@ def apply_rejection(
     role: str | None,
     url: str,
 ) -> PullRequest:
-    """Add these items to the findings of whoever gives the command.
+    """Add these items to the findings of the command's sender.
 
     The command is their newest verdict, so their later approval lifts it like a review.
     """

@@ -89,7 +89,7 @@ def help_text(commands: Iterable[SlashCommand]) -> str:
 
 
 def export_text(login: str, repository: Repository, public_url: str | None) -> str:
-    """Say where somebody's data can be downloaded; never the data, since others read this thread."""
+    """Say where a person's data can be downloaded; never the data itself, since others read this thread."""
     path = f"/api/v1/repos/{repository.full_name}/authors/{login}/export"
     if public_url is None:
         where = f"this bot's server, at {code_span(f'GET {path}', 300)}"

@@ -1,4 +1,4 @@
-"""Serve the demo's page: threads, a log of requests, and actions in the name of somebody."""
+"""Serve the demo's page: threads, a log of requests, and actions as one of the users."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STEPS = ("push", "approve", "history")
 
 @dataclass(frozen=True, slots=True)
 class DemoAction:
-    """What somebody clicked on the page, and as whom."""
+    """A click on the page, and the user who is acting."""
 
     kind: str
     login: str
@@ -56,7 +56,7 @@ class DemoActionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DemoActions:
-    """Performs what somebody clicks in the repository of a story."""
+    """Performs the clicked actions in the repository of a story."""
 
     github: FakeGitHub
     repository: Repository
@@ -88,7 +88,7 @@ class DemoActions:
         return thread
 
     def _open_pull_request(self, action: DemoAction) -> PullRequest:
-        """Open a pull request with a flaw, by somebody else, so that the one who asks can review it."""
+        """Open a flawed pull request by another user, so that the acting user can review it."""
         routine = self.story.routine
         number = len(self.repository.threads) + 1
         usual = " ".join(words[number % len(words)] for words in routine.words).capitalize()

@@ -306,7 +306,7 @@ def process(order):
             "naming_unclear": ("def ", "process says nothing about what it does"),
             "hardcoded_value": ("LIMIT", "the limit differs by country"),
             "edge_case_missed": ("", "a negative amount gets through"),
-            "lockfile_outdated": (None, "requirements.lock does not match pyproject.toml"),
+            "lockfile_outdated": (None, "the lock file was not updated with the manifest"),
         },
         dismissal="the limit is the same everywhere by contract",
         authors=(

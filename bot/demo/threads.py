@@ -57,7 +57,7 @@ def thread_path(thread: Issue) -> str:
 
 
 def render_page(github: FakeGitHub, repository: Repository, path: str) -> str | None:
-    """Render what GitHub shows at this path of a repository, or return None where there is nothing."""
+    """Render what GitHub shows at this path of a repository, or return None if there is nothing."""
     kind, _, rest = path.partition("/")
     if kind in {"pull", "issues"}:
         thread = repository.threads.get(int(rest)) if rest.isdecimal() else None

@@ -69,7 +69,7 @@ _FAR, _SHORT = 400, 50  # characters: about as much as a long sentence has, and 
 
 
 def find_doubt(text: str, start: int, end: int, rules: DetectionRules) -> str:
-    """Return why the stretch states nothing: negated, question, hypothetical or settled; empty where it does.
+    """Return why the stretch states nothing: negated, question, hypothetical or settled; empty if it does.
 
     The text comes with code and quotes already masked. However long it is, only what is near is read.
     """
@@ -87,7 +87,7 @@ def find_doubt(text: str, start: int, end: int, rules: DetectionRules) -> str:
 
 
 def _is_denied(said: WordSpan, rules: DetectionRules) -> bool:
-    """Say whether a negation before it takes it away: near by, or as what somebody does not think or see."""
+    """Whether a negation before it denies it: close to it, or as something that is not thought or seen."""
     before = said.before
     stops = rules.negations | {"and"}
     last = next((at for at in range(len(before) - 1, -1, -1) if before[at] in stops), None)
@@ -104,7 +104,7 @@ def _is_denied(said: WordSpan, rules: DetectionRules) -> bool:
 
 
 def _mentions_repair(said: WordSpan) -> bool:
-    """Say whether repair is spoken of: right before it, or after it in its clause."""
+    """Whether a repair is mentioned: right before it, or after it in its clause."""
     return not _MENDING.isdisjoint((*said.before[-_REACH:], *said.after))
 
 
@@ -117,7 +117,7 @@ def _is_asked(said: WordSpan, rules: DetectionRules) -> bool:
 
 
 def _is_possibility(said: WordSpan) -> bool:
-    """Say whether it stands after an `if`, or is what something may be."""
+    """Whether it follows an `if`, or is only a possibility."""
     before = said.before
     if any(word in _CONDITIONS and before[at - 1 : at] != ("as",) for at, word in enumerate(before)):
         return True
@@ -125,7 +125,7 @@ def _is_possibility(said: WordSpan) -> bool:
 
 
 def _is_over(said: WordSpan, rules: DetectionRules) -> bool:
-    """Say whether it is told of as gone or repaired."""
+    """Whether it is described as gone or fixed."""
     words, asks = said.sentence
     if asks:
         return False
@@ -143,7 +143,7 @@ def _is_over(said: WordSpan, rules: DetectionRules) -> bool:
 
 
 def _is_report(words: tuple[str, ...], start: int, end: int, rules: DetectionRules) -> bool:
-    """Say whether a repair is told of as done, and not as wished for, denied, planned or done in part."""
+    """Whether a repair is reported as done: not wished for, denied, planned or partial."""
     told, before = words[start:end], clause_before(words, start)
     if _REPAIRED.isdisjoint(told) or ("fixing" in told and not told[0].startswith("thank")):
         return False
@@ -153,7 +153,7 @@ def _is_report(words: tuple[str, ...], start: int, end: int, rules: DetectionRul
 
 
 def _is_about(said: WordSpan, start: int, end: int) -> bool:
-    """Say whether what is repaired is this: the words stand right before it, or say so after it."""
+    """Whether this is what was repaired: the words are right before it, or follow it."""
     words = said.sentence.words
     if end <= said.start:
         between = words[end : said.start]

@@ -24,8 +24,9 @@ BIAS_NAME, BIAS_SCALE = "#bias", 2.0
 WORD_SCALE, FEWEST_WORDS, FACT_SCALE = 3.0, 6, 0.5
 """How much single words count beside facts; of a longer text each one counts less."""
 
-NONE_LENIENCE = 0.2
-"""What none is given in advance: a false alarm costs more trust than a failure that stays unsaid."""
+NONE_LENIENCE, LEAD = 0.2, 1.3
+"""What none is given in advance, and how many times as probable as none a type has to be where only the words
+decide: a false alarm costs more trust than a failure that stays unsaid."""
 TEMPERATURE = 2.0
 """Divides all scores, so that probabilities close to 1 still differ; it changes no decision."""
 
@@ -40,7 +41,7 @@ _FACT_CUES = _BARE_CUES | {_FACT_CUE, "document_runtime_2", "something_fails"}
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """What a text was understood as; without a type it is no failure, or nothing can be told."""
+    """How a text was classified; without a type it is not a failure, or undecided."""
 
     type: FeedbackType | None
     confidence: float = 0.0
@@ -55,17 +56,15 @@ class Detection:
     """The confidence by the words alone, whatever the formal state."""
 
 
-_NOTHING = Detection(None)
-
-
 def detect(text: str, rules: DetectionRules, formal_state: str | None = None) -> Detection:
     """Say which type of feedback the text is; a review's formal state outranks its prose."""
     evidence = gather_evidence(text, rules)
     own, own_words = _own_cue(text, rules)
-    prose, probabilities = classify(evidence, rules)
+    is_formal = (formal_state or "").lower() in ("changes_requested", "approved")
+    prose, probabilities = classify(evidence, rules, 1.0 if is_formal else LEAD)
     found = _formal(formal_state, own or prose)
     if found is None:
-        return _NOTHING
+        return Detection(None)
     cued = evidence.cued(found)
     signals = _find_signals(found, evidence, rules)
     words = _deciding_words(found, cued, evidence, rules)
@@ -80,7 +79,6 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
     elif not cued and words:
         signals = (*signals, f"words: {', '.join(words)}")
     by_words = round(min(MAX_CONFIDENCE, confidence), 2)
-    is_formal = (formal_state or "").lower() in ("changes_requested", "approved")
     sure = MAX_CONFIDENCE if is_formal else by_words
     actions = tuple([action.name for action in rules.actions.get(found, ())])
     return Detection(found, sure, signals, actions, words, sure >= rules.threshold, by_words)
@@ -106,15 +104,16 @@ def score(evidence: Evidence, rules: DetectionRules) -> list[float]:
     return [power / together for power in powers]
 
 
-def classify(evidence: Evidence, rules: DetectionRules) -> tuple[FeedbackType | None, list[float]]:
-    """Return the most probable type, None where that is none or nothing is stated, and all probabilities."""
+def classify(
+    evidence: Evidence, rules: DetectionRules, lead: float = LEAD
+) -> tuple[FeedbackType | None, list[float]]:
+    """Return the most probable type, None if it is hardly ahead of none, and all probabilities."""
     probabilities = score(evidence, rules)
-    if not _says_anything(evidence):
-        return None, probabilities
     if _is_stated_fact(evidence):
         return FeedbackType.RUNTIME_ERROR, probabilities
     best = probabilities.index(max(probabilities))
-    if best == _NONE:
+    is_ahead = best != _NONE and probabilities[best] >= lead * probabilities[_NONE]
+    if not is_ahead or not _says_anything(evidence):
         return None, probabilities
     found = _TYPES[best]
     if found is FeedbackType.RUNTIME_ERROR and _a_check_failed(evidence):
@@ -208,7 +207,7 @@ def _deciding_words(
 
 
 def _distinct(words: list[str]) -> tuple[str, ...]:
-    """Leave out words that stand in others, and all beyond a few."""
+    """Leave out words that are part of others, and all but the first few."""
     kept: list[str] = []
     for one in words:
         if any(f" {one} " in f" {other} " for other in kept):
@@ -247,11 +246,12 @@ def _find_signals(found: FeedbackType, evidence: Evidence, rules: DetectionRules
             "clarification of intent": _says(evidence, _INTENT_WORDS),
         }
     elif found is FeedbackType.PARTIAL_SUCCESS:
+        says = {match.says for match in evidence.matches if not match.note}
         left = [match for match in evidence.matches if match.name in _SINGLE]
         has_slip = any(match.name == "slips" for match in left)
         listed = {
-            "positive-negative combination": evidence.has(CueMeaning.APPROVAL),
-            _CHANGE: has_slip or evidence.has(CueMeaning.REQUEST),
+            "positive-negative combination": CueMeaning.APPROVAL in says,
+            _CHANGE: has_slip or CueMeaning.REQUEST in says,
             "single issue mentioned": len({match.sentence for match in left}) == 1,
         }
     else:

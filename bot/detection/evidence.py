@@ -65,13 +65,9 @@ class Evidence(NamedTuple):
         return [match for match in self.matches if match.says.value == found.value and not match.note]
 
     def pasted(self, found: FeedbackType) -> list[PastedOutput]:
-        """Return what was pasted that shows a type; what stands in a quote is somebody else's."""
+        """Return pasted output that shows a type; output in a quote is another person's."""
         own = (one for one in self.shown if one.where is not SpanKind.QUOTE)
         return [one for one in own if one.structure.says.value == found.value]
-
-    def has(self, *meanings: CueMeaning) -> bool:
-        """Say whether a cue says one of these."""
-        return any(match.says in meanings and not match.note for match in self.matches)
 
 
 def readable_part(text: str) -> str:
@@ -163,7 +159,7 @@ def is_question(sentence: Sentence, rules: DetectionRules) -> bool:
 def _pasted(
     text: str, pieces: list[Piece], kinds: frozenset[SpanKind], rules: DetectionRules
 ) -> tuple[PastedOutput, ...]:
-    """Find what programs print: the writer's own, then what only stands in quotes."""
+    """Find program output: the writer's own first, then what appears only in quotes."""
     shown: dict[str, PastedOutput] = {}
     layers = [kind for kind in _LAYERS if kind in kinds]
     for layer in layers:

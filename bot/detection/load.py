@@ -126,7 +126,7 @@ def _find_pattern_problems(root: yaml_reader.YamlMapping, file: str) -> Iterator
 def _texts(
     root: yaml_reader.YamlMapping, section: str, key: str
 ) -> Iterator[tuple[str, yaml_reader.YamlEntry, str]]:
-    """Yield this text of every entry of a section, with its path and where it stands."""
+    """Yield this text of every entry of a section, with its path and its position."""
     listed = yaml_reader.entry_at(root, section)
     for index, item in enumerate(
         listed.node.items if listed and isinstance(listed.node, yaml_reader.YamlSequence) else ()
@@ -164,7 +164,7 @@ def _row(columns: str) -> bytes:
 
 
 def _points(columns: str) -> Points:
-    """Read points such as `0:0 0.7:0.6 1.3:0.95`; raises `ValueError` where they don't ascend."""
+    """Read points such as `0:0 0.7:0.6 1.3:0.95`; raises `ValueError` if they don't ascend."""
     points = tuple(
         (float(probability), float(confidence))
         for probability, _, confidence in (point.partition(":") for point in columns.split())

@@ -23,7 +23,7 @@ class PhraseError(ValueError):
 
 
 class Step(NamedTuple):
-    """One of some words, after at most so many others."""
+    """One of several words, after a limited number of others."""
 
     gap: int
     words: frozenset[str]

@@ -153,7 +153,7 @@ MAX_CACHED_CHUNKS = 20_000
 
 
 def _remember(chunk: str) -> _Chunk:
-    """Read what stands between two blanks; most of it comes again, and is read once."""
+    """Read the text between two blanks; most texts repeat, and each is read once."""
     items = tuple(_read_chunk(chunk[:MAX_CHUNK]))
     found = (items, _STOP in items or _ASKS in items)
     if len(_CHUNKS) >= MAX_CACHED_CHUNKS:
@@ -220,7 +220,7 @@ def _words(core: str) -> tuple[str, ...]:
 
 
 def _stand_in(core: str) -> str:
-    """Return the word that stands for a person, number, commit, address or exception; empty for others."""
+    """Return the placeholder of a person, number, commit, address or exception; empty for other words."""
     is_hex = _FEWEST_HEX <= len(core) <= _MOST_HEX and all(sign in hexdigits for sign in core)
     if core[0] == "@":
         return WHO
@@ -236,7 +236,7 @@ def _stand_in(core: str) -> str:
 
 
 def _joined_words(plain: str) -> tuple[str, ...]:
-    """Return the words that a sign joins, as in `and/or`; none where a part is no word."""
+    """Return the words that a sign joins, as in `and/or`; none if a part is no word."""
     for joint in _JOINTS:
         parts = [part for part in plain.split(joint) if part]
         if 1 < len(parts) <= _MOST_PARTS and all(part.replace("'", "").isalpha() for part in parts):

@@ -214,7 +214,7 @@ def _delivery(call: ApiCall) -> WebhookDelivery:
 
 
 def _has_status(delivery: WebhookDelivery, wanted: str | None) -> bool:
-    """GitHub's `failure` does not count those that nobody answered."""
+    """GitHub's `failure` does not include deliveries without a response."""
     code = delivery.status_code or 0
     if wanted == "success":
         return 200 <= code < 400

@@ -59,7 +59,7 @@ class ApiCall:
 
     @property
     def repository(self) -> Repository:
-        """The repository in the path; refused where there is none."""
+        """The repository in the path; refused if there is none."""
         if self.path_repository is None:
             raise not_found_refusal()
         return self.path_repository
@@ -166,12 +166,12 @@ ApiShape = Callable[[GitHubActions, PagedItem], object]
 
 
 def show(find: Callable[[ApiCall], PagedItem], shape: ApiShape[PagedItem]) -> ApiHandler:
-    """Answer with the one thing that is meant."""
+    """Respond with the requested object."""
     return lambda call: ApiAnswer(shape(call.github, find(call)))
 
 
 def show_page(find: Callable[[ApiCall], Iterable[PagedItem]], shape: ApiShape[PagedItem]) -> ApiHandler:
-    """Answer with the requested page of the things that are meant."""
+    """Respond with the requested page of a list."""
     return lambda call: page_answer(call, find(call), shape)
 
 

@@ -106,7 +106,7 @@ def list_runs(call: ApiCall) -> ApiAnswer:
 
 
 def list_workflow_runs(call: ApiCall) -> ApiAnswer:
-    """The runs of workflows, newest first; the event that began one is told nowhere else."""
+    """The runs of workflows, newest first; only here GitHub names the event that started a run."""
     suite, sha = call.query.get("check_suite_id"), call.query.get("head_sha")
     runs = [
         run

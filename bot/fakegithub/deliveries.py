@@ -25,7 +25,7 @@ _NO_ANSWER = "failed to connect to host"
 
 @dataclass(slots=True, eq=False)
 class WebhookDelivery:
-    """One webhook; `status_code` is None until it was answered, 0 where nobody answered."""
+    """One webhook; `status_code` is None until the response, 0 if there is none."""
 
     id: int
     guid: str
@@ -190,7 +190,7 @@ class WebhookSender:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request and its answer; status 0 where the connection was dropped without one.
+    """One request and its answer; status 0 if the connection was dropped without one.
 
     `route` is GitHub's path template with `params` for its gaps, both empty for an unknown path;
     `is_fault` marks an answer that was ordered by a test rather than given by the endpoint.

@@ -101,7 +101,7 @@ class GitObjects:
         return self._seal(files, (onto, head), message, login, at)
 
     def content(self, sha: str, path: str) -> bytes | None:
-        """The bytes of a file in a commit, or None where there is no such file."""
+        """The bytes of a file in a commit, or None if there is no such file."""
         entry = self.commits[sha].files.get(path)
         return None if entry is None else self.blobs.get(entry.sha)
 
@@ -216,7 +216,7 @@ def diff_commits(objects: GitObjects, base: str | None, head: str) -> tuple[File
 
 
 def find_anchor(change: FileChange, side: str, line: int) -> DiffAnchor | None:
-    """Where this line of the file stands in the diff, or None where the diff does not show it."""
+    """The position of this line of the file in the diff, or None if the diff does not show it."""
     left = right = 0
     hunk: list[str] = []
     for position, text in enumerate((change.patch or "").split("\n")):

@@ -137,7 +137,7 @@ class CheckActions(Actions):
         self.changed()
 
     def other_app(self, slug: str) -> App:
-        """Another App by its slug; made where there is none."""
+        """Another App by its slug; created if there is none."""
         if slug not in self.apps:
             owner, bot = self.account(f"{slug}-makers", "Organization"), self.account(f"{slug}[bot]")
             granted = {"checks": "write", "metadata": "read"}

@@ -139,7 +139,7 @@ class PullRequestActions(PushActions):
             self._emit_label(thread, "unlabeled", gone, self.account(by))
 
     def label(self, repository: Repository, name: str, *, color: str = "ededed") -> Label:
-        """The repository's label of this name; made where there is none."""
+        """The repository's label of this name; created if there is none."""
         return repository.labels.setdefault(name, Label(self.new_id(), repository, name, color))
 
     def emit_thread(self, thread: Issue, action: str, account: Account) -> None:

@@ -389,7 +389,7 @@ def full_commit_json(world: World, repository: Repository, commit: GitCommit) ->
 
 
 def tree_json(world: World, repository: Repository, sha: str, *, recursive: bool) -> ShapeJson:
-    """A tree, with all that is in its folders where asked; it can be told to be cut short."""
+    """A tree, recursive on request; a test can make it truncated."""
     items = _deep(repository, sha, "") if recursive else list(repository.objects.trees[sha])
     api = f"{repository_url(world, repository)}/git"
     page = items[: len(items) // 2] if repository.truncate_trees else items

@@ -150,7 +150,7 @@ class RepositoryActions(PushActions):
         return commit
 
     def set_role(self, repository: Repository, who: Actor, role: Role | None) -> None:
-        """Give somebody a role in a repository, or take it away."""
+        """Give a user a role in a repository, or remove it."""
         account = self.account(who)
         if role is None:
             repository.collaborators.pop(account.id, None)

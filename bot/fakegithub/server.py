@@ -147,7 +147,7 @@ class RequestHandler(GitHubActions):
 
 
 def _scopes(caller: Caller) -> dict[str, str]:
-    """What a classic token was given, empty where that is nothing; other tokens get no such header."""
+    """What a classic token was given, empty if that is nothing; other tokens get no such header."""
     if isinstance(caller, UserCaller) and caller.scopes is not None:
         return {"X-OAuth-Scopes": ", ".join(caller.scopes)}
     return {}

@@ -53,7 +53,7 @@ def user_json(world: World, account: Account) -> ShapeJson:
 
 
 def optional_user_json(world: World, account: Account | None) -> ShapeJson | None:
-    """An account in short, or null where it was deleted."""
+    """An account in short, or null if it was deleted."""
     return None if account is None or account.deleted else _short(world, account)
 
 
@@ -174,7 +174,7 @@ def page_url(world: World, repository: Repository) -> str:
 
 
 def repository_json(world: World, repository: Repository) -> ShapeJson:
-    """A repository as it stands in payloads and pull requests."""
+    """A repository as it appears in payloads and pull requests."""
     api, page = repository_url(world, repository), page_url(world, repository)
     open_issues = sum(thread.state == "open" for thread in repository.threads.values())
     host, created = world.web_url.partition("://")[2], format_time(repository.created_at)

@@ -40,7 +40,7 @@ class CallerBudget:
 
 @dataclass(slots=True, eq=False)
 class RateLimits:
-    """The budgets by caller: an installation, a person, or nobody."""
+    """The budgets by caller: an installation, a person, or an anonymous client."""
 
     now: Callable[[], datetime]
     per_hour: int = 5000
@@ -153,7 +153,7 @@ class World:
         return next(self._ids)
 
     def account(self, login: str | Account, kind: AccountType | None = None) -> Account:
-        """The account of this login; made where there is none."""
+        """The account of this login; created if there is none."""
         if isinstance(login, Account):
             return login
         account = self.find_account(login)

@@ -71,7 +71,7 @@ def _head_span(feedback: Feedback) -> str:
 
 
 def _best_hint(feedback: Feedback) -> str:
-    """Name the best iteration, where it is not the current one."""
+    """Name the best iteration, if it is not the current one."""
     progress = feedback.progress
     quality = progress.quality if progress else None
     is_better = (
@@ -106,7 +106,7 @@ def is_awaiting_maintainer(pull_request: PullRequest) -> bool:
 
 
 def escalate(feedback: Feedback, rules: RepositoryRules) -> PullRequest:
-    """Escalate the pull request, where that is due for the first time."""
+    """Escalate the pull request, if that is due for the first time."""
     pull_request = feedback.pull_request
     is_due = (
         feedback.verdict == IterationOutcome.ESCALATE

@@ -112,7 +112,7 @@ class Step:
 
 
 def write_step(action: str, items: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
-    """Write the step of an action from what was observed; None where its fact was not."""
+    """Write the step of an action from what was observed; None if its fact was not."""
     writer = _STEP_WRITERS.get(action)
     ordered = tuple(sorted(items, key=lambda item: not item.is_blocking))
     return writer(ordered, facts) if writer else None
@@ -470,7 +470,7 @@ class FeedbackLogEntry:
 def write_brief(
     detection: Detection, items: tuple[OpenItem, ...], facts: BriefFacts, rules: DetectionRules
 ) -> Brief | None:
-    """Write the steps of the actions from the facts; None where nothing was detected or shown."""
+    """Write the steps of the actions from the facts; None if nothing was detected or shown."""
     if detection.type is None or not detection.is_shown:
         return None
     steps = [
@@ -509,7 +509,7 @@ def refine_brief(
 def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]:
     """Return the criteria of a good brief, each as the question that it leaves open."""
     return {
-        "where is the problem?": facts.has_trace or any(item.locations for item in items),
+        "which place?": facts.has_trace or any(item.locations for item in items),
         "what should change?": any(item.fix or item.suggestion for item in items),
         "what shows the problem?": facts.has_evidence,
         "which check or test proves it?": facts.has_proof,

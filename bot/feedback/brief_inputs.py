@@ -239,7 +239,7 @@ def _is_annotation(item: Item) -> bool:
 
 
 def _without_tags(comment_text: str, feedback: Feedback) -> str:
-    """Remove tags and hidden comments: a tag such as `flaky_test` is no test's name."""
+    """Remove tags and hidden comments: a tag such as `flaky_test` is not the name of a test."""
     text = mask_hidden(_COMMENT.sub(" ", comment_text), SpanKind.QUOTE)
     for tag in feedback.issues:
         if tag in text:
@@ -263,14 +263,14 @@ _FAILURES = frozenset({FeedbackType.RUNTIME_ERROR, FeedbackType.VERIFICATION_FAI
 
 
 def detect_feedback_type(feedback: Feedback, rules: RepositoryRules) -> Detection | None:
-    """Detect the feedback's type; None where nobody rejects it or detection is off."""
+    """Detect the feedback's type; None if nobody rejects it or detection is off."""
     if not rules.detection.enabled or not feedback.rejecting:
         return None
     return _detect(feedback, _rejection_text(feedback), detection_rules(rules.detection))
 
 
 def add_brief(feedback: Feedback, detection: Detection | None, rules: RepositoryRules) -> Feedback:
-    """Add the brief, which the pull request records; none where nothing was detected."""
+    """Add the brief, which the pull request records; none if nothing was detected."""
     pull_request = replace(feedback.pull_request, briefs=resolve_brief_outcomes(feedback))
     feedback = replace(feedback, pull_request=pull_request)
     if detection is None:

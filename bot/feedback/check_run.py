@@ -99,7 +99,7 @@ def shows_degradation(feedback: Feedback | None) -> bool:
 
 
 def choose_label(feedback: Feedback | None) -> str:
-    """Return the label that matches the comment's heading; empty where nothing is wrong."""
+    """Return the label that matches the comment's heading; empty if nothing is wrong."""
     if feedback is None or not feedback.rejecting or feedback.pull_request.merged:
         return ""
     is_rejected = feedback.blocking or feedback.is_formally_rejected
@@ -238,7 +238,7 @@ def _annotations(feedback: Feedback) -> tuple[CheckAnnotation, ...]:
 
 
 def _add_suggestions(pull_request: PullRequest, feedback: Feedback) -> tuple[PullRequest, tuple[Effect, ...]]:
-    """Add one review per head, with the suggestions that nobody offered yet."""
+    """Add one review per head, with the suggestions that were not offered yet."""
     head = pull_request.head
     if pull_request.suggested == head or feedback.iteration.head != head:
         return pull_request, ()

@@ -56,7 +56,7 @@ def build_document(feedback: Feedback, schema: str = FEEDBACK_SCHEMA_ID) -> Docu
 
 
 def _author_claims(feedback: Feedback) -> DocumentJson:
-    """Return the claims of the description, and what was observed of each; empty where it makes none."""
+    """Return the claims of the description, and what was observed of each; empty if it makes none."""
     claims = [
         {"claim": entry.claim, "outcome": entry.outcome, "source": entry.source}
         for entry in author_claims(feedback.pull_request, feedback.iteration.head)
@@ -146,7 +146,7 @@ _CODE = regex.Regex(
 
 
 def _shared_path(feedback: Feedback) -> str | None:
-    """Return the file that all items are about, where there is one."""
+    """Return the file that all items are about, if there is one."""
     paths = {place.path for gate in feedback.gates for place in gate.places}
     everywhere = all(finding.item.place for gate in feedback.gates for finding in gate.findings)
     return next(iter(paths)) if len(paths) == 1 and everywhere else None
@@ -194,7 +194,7 @@ def _item(
 
 
 def _clarity(finding: GateItem) -> DocumentJson | None:
-    """Return whether the item tells its author what to do; None for a check, whose texts nobody phrased."""
+    """Return whether the item tells its author what to do; None for a check, whose texts no person wrote."""
     if finding.validator.check:
         return None
     result = item_clarity(finding.item)

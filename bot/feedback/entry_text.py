@@ -238,7 +238,7 @@ def _location_note(finding: GateItem) -> str:
 
 
 def _add_source(claim: str, findings: Sequence[GateItem], context: EntryContext) -> str:
-    """Append the source once: who said it, and what else the only one's remark was verified with."""
+    """Append the source once: who reported it, and with what a single remark was verified."""
     confirmed = [finding for finding in findings if not is_unconfirmed(finding)]
     if not confirmed:
         return claim

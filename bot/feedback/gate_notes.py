@@ -55,7 +55,7 @@ def find_recurrence(
 def render_recurrence(
     recurrence: Recurrence, repository: Repository, web: GitHubLinks, *, names_others: bool
 ) -> str:
-    """Render how often the tag came back; other pull requests are named only where that exposes nobody."""
+    """Render how often the tag recurred; other pull requests are named only if that exposes nobody."""
     count = f"in {recurrence.times} of the last {recurrence.looked_at} pull requests"
     if not names_others:
         return count
@@ -230,7 +230,7 @@ def render_reviewer_hint(
 
 
 def _clarity_hint(verdict: Verdict, *, is_empty: bool) -> str:
-    """Say how much of a rejection is unclear, and what to add; empty where it is clear."""
+    """Say how much of a rejection is unclear, and what to add; empty if it is clear."""
     if is_empty and not verdict.items:
         return f"this rejection names nothing to change. {write_hint(MissingPart)}"
     unclear = [result for result in map(item_clarity, verdict.items) if not result.clear]

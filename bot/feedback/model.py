@@ -40,7 +40,7 @@ class GateItem:
     item: Item
     validator: Validator
     grounding: ItemGrounding | None = None
-    """The outcome of its claims; None where it claims nothing that can be verified."""
+    """The outcome of its claims; None if it claims nothing that can be verified."""
     origin: Provenance = field(default_factory=Provenance)
     """Its source, account, permission and text hash."""
 
@@ -98,7 +98,7 @@ class FailedGate:
 
     @property
     def confidence(self) -> float | None:
-        """The confidence of an inferred tag; None where the tag was stated."""
+        """The confidence of an inferred tag; None if the tag was stated."""
         stated = [finding for finding in self.findings if finding.item.inferred is None]
         return None if stated else max(finding.item.inferred or 0.0 for finding in self.findings)
 
@@ -199,7 +199,7 @@ class Feedback:
 
     @property
     def pushed_since(self) -> str:
-        """The head that was pushed after the reviewed one; empty where the reviewed one is the newest."""
+        """The head that was pushed after the reviewed one; empty if the reviewed one is the newest."""
         head = self.pull_request.head
         return head if self.pull_request.open and head != self.iteration.head else ""
 
@@ -240,7 +240,7 @@ def _build_failed_gate(key: str, findings: tuple[GateItem, ...], gates: Gates) -
 
 
 def _entry_status(statuses: Sequence[FindingStatus]) -> FindingStatus:
-    """Return the status of an entry: what came back shows first, then what nobody has touched."""
+    """Return the status of an entry: regressed comes first, then what was not changed."""
     order = (FindingStatus.REGRESSED, FindingStatus.OPEN, FindingStatus.NEW, FindingStatus.CHANGED)
     return next((status for status in order if status in statuses), FindingStatus.NEW)
 

@@ -61,7 +61,7 @@ def render_tags(
 
 
 def is_short_form(feedback: Feedback) -> bool:
-    """Whether all that is open are several threads of one person, and the author is no agent."""
+    """Whether all that is open are several threads of one person, and the author is not an agent."""
     findings = [finding for gate in feedback.gates for finding in gate.findings]
     return (
         not feedback.is_agent

@@ -102,7 +102,7 @@ def where_line(feedback: Feedback, web: GitHubLinks) -> str:
 
 
 def pushed_since_text(feedback: Feedback) -> str:
-    """Name the push that nobody reviewed yet; empty where there is none."""
+    """Name the push that is not reviewed yet; empty if there is none."""
     if not feedback.pushed_since:
         return ""
     head = code_span(short_sha(feedback.pushed_since))
@@ -110,22 +110,14 @@ def pushed_since_text(feedback: Feedback) -> str:
 
 
 def rulings_line(feedback: Feedback) -> str:
-    """Name what was dismissed, by whom and why, and the labels that only a validator can remove."""
+    """Name what was dismissed, by whom and why."""
     rulings = current_dismissals(feedback.pull_request, feedback.iteration.ledger)
     dismissed = [
         f"{code_span(ruling.tag)} by {format_login(ruling.by)} at {code_span(short_sha(ruling.head))} "
         f"({code_span(ruling.reason, _MAX_REASON)})"
         for ruling in rulings
     ]
-    lines = [f"Dismissed: {join_words(dismissed)}."] if dismissed else []
-    lines += [
-        f"{format_login(verdict.unlabelled_by)} removed the label "
-        f"{_join(code_span(f'gate:{item.tag}') for item in verdict.items if item.tag)}, "
-        "but is not a validator, so it still counts."
-        for verdict in feedback.rejecting
-        if verdict.unlabelled_by and verdict.items
-    ]
-    return " ".join(lines)
+    return f"Dismissed: {join_words(dismissed)}." if dismissed else ""
 
 
 def escalation_reason(feedback: Feedback) -> str:
@@ -140,7 +132,7 @@ def _maintainer_text(feedback: Feedback) -> str:
     if feedback.verdict == "escalate":
         return f"needs a human decision: {escalation_reason(feedback)}."
     if not feedback.rejecting:
-        return " ".join(filter(None, ("nothing rejects it any more: merge it.", _pending_text(feedback))))
+        return " ".join(filter(None, ("merge it; nothing rejects it any more.", _pending_text(feedback))))
     names = {
         name
         for gate in feedback.gates
@@ -205,7 +197,7 @@ def _rejecting_people(feedback: Feedback) -> list[Verdict]:
 
 
 def _reported_text(feedback: Feedback) -> str:
-    """Say who has not reported yet, or that all have, where there are several to wait for."""
+    """Say who has not reported yet, or that all have, if there are several to wait for."""
     if feedback.pending:
         return _pending_text(feedback)
     reported = {verdict.validator.key for verdict in feedback.iteration.standing}

@@ -1,1 +1,1 @@
-"""The ledger of findings: what validators say is wrong with a pull request, and what became of each."""
+"""The ledger of findings: what validators report about a pull request, and the status of each finding."""

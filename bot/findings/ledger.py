@@ -20,6 +20,7 @@ from bot.pull_request.model import (
     UNREADABLE,
     FindingRecord,
     FindingStatus,
+    HeadSpan,
     Item,
     PullRequest,
     Revision,
@@ -139,11 +140,12 @@ class HeadOrder:
         return max(len(self._spans) - 1, 0)
 
 
-_Act = Verdict | tuple[str, Verdict] | tuple[str, Verdict, Item] | ThreadState | Ruling
+_Act = Verdict | HeadSpan | tuple[str, Verdict] | tuple[str, Verdict, Item] | ThreadState | Ruling
 
 
 def _acts(pull_request: PullRequest) -> Iterator[tuple[datetime, int, tuple[int, str], _Act]]:
     """Yield what happened, with its time; within a second, reports come before what closes them."""
+    yield from _returns(pull_request)
     for verdict in pull_request.verdicts:
         if not verdict.counted:
             continue
@@ -160,6 +162,15 @@ def _acts(pull_request: PullRequest) -> Iterator[tuple[datetime, int, tuple[int,
     for ruling in pull_request.rulings:
         if ruling.act is RulingAction.DISMISS:
             yield ruling.at, 4, (0, ruling.key), ruling
+
+
+def _returns(pull_request: PullRequest) -> Iterator[tuple[datetime, int, tuple[int, str], _Act]]:
+    """Yield when the branch came back to an earlier head."""
+    seen: set[str] = set()
+    for span in known_heads(pull_request):
+        if span.head in seen:
+            yield span.first, 0, (0, span.head), span
+        seen.add(span.head)
 
 
 @dataclass(slots=True)
@@ -210,6 +221,8 @@ class _Replay:
         match act:
             case Verdict():
                 self._apply_verdict(act)
+            case HeadSpan():
+                self._apply_return(act)
             case ("lifted", Verdict() as verdict):
                 self._apply_lifted(verdict)
             case ("removed", Verdict() as verdict, Item() as item):
@@ -219,8 +232,17 @@ class _Replay:
             case Ruling():
                 self._apply_dismissal(act)
 
-    def _apply_verdict(self, verdict: Verdict) -> None:
-        position = self._order.position_of(verdict)
+    def _apply_return(self, span: HeadSpan) -> None:
+        """Apply the results of a head that the branch came back to: its checks need not run again."""
+        position = self._order.position_at(span.first)
+        runs = [
+            run for (_, head), suites in self._runs.items() if head == span.head for run in suites.values()
+        ]
+        for run in runs:
+            self._apply_verdict(replace(run.verdict, at=span.first), position)
+
+    def _apply_verdict(self, verdict: Verdict, position: int | None = None) -> None:
+        position = self._order.position_of(verdict) if position is None else position
         key = verdict.validator.key
         standing = self._newest.get(key)
         if verdict.stance is Stance.SILENT:
@@ -320,11 +342,13 @@ class _Replay:
         if position < entry.closed_position and not entry.is_open:
             return  # a late report about a head from before it was closed
         was = entry.status
+        # What was dismissed at a check's head stays so there, also once the branch comes back to it.
+        is_same_result = verdict.validator.check and verdict.head == self._order.head(entry.closed_position)
         if was is FindingStatus.FIXED:
             entry.status = FindingStatus.REGRESSED
         elif (
             was is FindingStatus.WITHDRAWN
-            or (was is FindingStatus.DISMISSED and position > entry.closed_position)
+            or (was is FindingStatus.DISMISSED and position > entry.closed_position and not is_same_result)
             or (entry.is_open and position > entry.position)
         ):
             entry.status = FindingStatus.OPEN
@@ -631,7 +655,7 @@ class _LineTracker:
         return was_touched(place, {place.path: file})
 
     def carry(self, place: Location | None, old: str, new: str) -> Location | None:
-        """Return where the lines are at another head; unchanged where that is not known."""
+        """Return where the lines are at another head; unchanged if that is not known."""
         if place is None or place.line is None or old == new:
             return place
         file = self._file(place.path, old, new)

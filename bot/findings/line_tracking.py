@@ -31,10 +31,10 @@ class LineMap:
 
     runs: tuple[UnchangedRun, ...]
     old_length: int | None = None
-    """How many lines there were, where that is known."""
+    """How many lines there were, if that is known."""
 
     def new_line(self, line: int) -> int | None:
-        """Return the new number of an old line; None where it is changed or gone."""
+        """Return the new number of an old line; None if it was changed or removed."""
         run = self._around(line, line)
         return None if run is None else run.new + line - run.old
 
@@ -144,7 +144,7 @@ def _common_prefix(old: Iterable[str], new: Iterable[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TrackedFile:
-    """One file from one head to the next; `lines` is None where they can't be followed."""
+    """One file from one head to the next; `lines` is None if they can't be tracked."""
 
     has_changed: bool
     lines: LineMap | None = None
@@ -171,7 +171,7 @@ MAX_PATCH_LINE = 100_000
 
 
 def track_files(locations: Iterable[Location], old: Revision, new: Revision) -> dict[str, TrackedFile]:
-    """Track each named file; empty where either head was not read."""
+    """Track each named file; empty if either head was not read."""
     if old.files is None or new.files is None:
         return {}
     tracked = {path: _track_file(path, old, new) for path in dict.fromkeys(place.path for place in locations)}

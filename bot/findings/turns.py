@@ -81,7 +81,7 @@ def pending_reports(
 
 
 def next_report_due(pull_request: PullRequest, rules: RepositoryRules, now: datetime) -> datetime | None:
-    """Return when the bot gives up waiting for an App; None where it waits for none."""
+    """Return when the bot gives up waiting for an App; None if it waits for none."""
     is_waiting = pull_request.open and bool(_pending_apps(pull_request, rules, now))
     return _pushed_at(pull_request) + APP_PATIENCE if is_waiting else None
 

@@ -131,7 +131,7 @@ class ClaimType(StrEnum):
 
 
 class RecordVisibility(StrEnum):
-    """What somebody who asks may see of an author's record."""
+    """How much of an author's record the requester may see."""
 
     SHOWN = "shown"
     ELSEWHERE = "elsewhere"
@@ -487,4 +487,4 @@ class RepositoryRules:
     scoring: ScoringRules = field(default_factory=shipped_scoring)
     """From `rules/scoring.yml`; no section of a config."""
     config_problem: str = ""
-    """What is wrong with the config on the default branch, in one sentence; empty where nothing is."""
+    """What is wrong with the config on the default branch, in one sentence; empty if nothing is."""

@@ -46,7 +46,7 @@ def phrase_spans(phrases: tuple[str, ...], text: str) -> tuple[tuple[int, int], 
 
 
 def has_phrase(phrases: tuple[str, ...], text: str) -> bool:
-    """Whether any of the phrases stands in the text."""
+    """Whether any of the phrases occurs in the text."""
     return next(_spans(phrases, _encodable(text)), None) is not None
 
 
@@ -184,9 +184,9 @@ class Gate:
     priority: int = 0
     pack: str = ""
     subject: str = ""
-    """What is checked, in the words that follow "check"; empty where the name is used."""
+    """What is checked, in the words that follow "check"; empty if the name is used."""
     lesson: str = ""
-    """What to do before a push, in one imperative sentence; empty where the fix says it."""
+    """What to do before a push, in one imperative sentence; empty if the fix says it."""
 
     def __post_init__(self) -> None:
         """Give a gate without a priority the one of its severity."""
@@ -291,7 +291,7 @@ def nearest_word(word: str, choices: Iterable[str]) -> str | None:
 
 
 def _distance(word: str, choice: str) -> int | None:
-    """Return how far the word is from a choice, or None where it is another word."""
+    """Return how far the word is from a choice, or None if it is another word."""
     allowed = 2 if len(choice) >= 8 else 1
     differ = len(_letters(word) ^ _letters(choice))  # one edit makes at most two letters differ
     near_enough = abs(len(word) - len(choice)) <= allowed and differ <= 2 * allowed

@@ -147,7 +147,7 @@ def _keyword_rank(error: ValidationError) -> int:
 
 
 def _narrow(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
-    """Replace a failed choice between shapes by the errors of the one shape that was meant."""
+    """Replace a failed choice between shapes by the errors of the intended shape."""
     for error in errors:
         shapes: dict[int, list[ValidationError]] = {}
         for nested in error.context or ():

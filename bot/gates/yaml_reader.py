@@ -73,7 +73,7 @@ def to_plain(node: YamlNode) -> Any:
 
 
 def entry_at(node: YamlNode, *path: str) -> YamlEntry | None:
-    """Return the entry at the end of these keys, or None where the file does not have it."""
+    """Return the entry at the end of these keys, or None if the file does not have it."""
     entry: YamlEntry | None = None
     for key in path:
         entry = node.entries.get(key) if isinstance(node, YamlMapping) else None
@@ -84,7 +84,7 @@ def entry_at(node: YamlNode, *path: str) -> YamlEntry | None:
 
 
 def entries(node: YamlNode, *path: str) -> tuple[YamlEntry, ...]:
-    """Return the entries of the mapping at the end of these keys; none where there is no mapping."""
+    """Return the entries of the mapping at the end of these keys; none if there is no mapping."""
     entry = entry_at(node, *path)
     return tuple(entry.node.entries.values()) if entry and isinstance(entry.node, YamlMapping) else ()
 

@@ -1,4 +1,4 @@
-"""Values that GitHub's API answers with, where no other package defines them."""
+"""Values that GitHub's API returns, unless another package defines them."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class PayloadError(Exception):
 
 
 def get_path(tree: object, path: str) -> Any:
-    """What stands at `a.b.c`, None where any step is missing."""
+    """The value at `a.b.c`, None if any step is missing."""
     for step in path.split("."):
         if not isinstance(tree, dict):  # as every object that was read is: to ask for more is slow
             return None
@@ -392,7 +392,7 @@ def parse_check_results(runs: Any, statuses: Any) -> tuple[CheckResult, ...]:
 
 
 def parse_ended_checks(where: Repository, head: str, runs: Any, statuses: Any) -> tuple[CheckEvent, ...]:
-    """Check runs and statuses that ended, as their events would have told of them."""
+    """Check runs and statuses that ended, as their events would have reported them."""
     told = repository_payload(where)
     ended = [run for run in _list(runs, "check_runs") if get_text(run, "status") == "completed"]
     found = [_told(parse_check_run, {**told, "check_run": run}) for run in ended]
@@ -403,7 +403,7 @@ def parse_ended_checks(where: Repository, head: str, runs: Any, statuses: Any) -
 def _told(
     reader: Callable[[str, JsonObject], Event | IgnoredEvent], payload: JsonObject
 ) -> Event | IgnoredEvent | None:
-    """What the event would say; None where one of many is of an odd shape."""
+    """What the event would say; None if one of many is of an odd shape."""
     try:
         return reader("completed", payload)
     except PayloadError:
@@ -436,7 +436,7 @@ _FLAGS = {"admin": "admin", "maintain": "maintain", "push": "write", "triage": "
 
 
 def parse_role(answer: Any, account: Account) -> str | None:
-    """The role in GitHub's answer; None for none, and where the login is somebody else's by now."""
+    """The role in GitHub's response; None without one, or if the login now belongs to another account."""
     holder = get_integer(answer, "user.id")
     if holder is not None and holder != account.id:
         return None

@@ -138,7 +138,7 @@ class CommitApi(InstallationApi):
             return None
 
     async def suite_event(self, repository: Repository, suite_id: int) -> str:
-        """The event that started a check suite of GitHub Actions; empty where the App may not read it.
+        """The event that started a check suite of GitHub Actions; empty if the App may not read it.
 
         Only the run of its workflow names the event; neither a check run nor its suite does.
         """

@@ -252,7 +252,7 @@ class ClauseMatch:
     match: regex.RegexMatch
 
     def group(self, name: str) -> str:
-        """Return a group as it was matched; empty where the pattern has none or it matched nothing."""
+        """Return a group as it was matched; empty if the pattern has none or it matched nothing."""
         return (self.match.groupdict().get(name) or "").strip()
 
     @property

@@ -50,7 +50,7 @@ class ItemGrounding:
 
     @property
     def source(self) -> str:
-        """The source of the observation: the other file, where it is not the item's own."""
+        """The source of the observation: the other file, if it is not the item's own."""
         seen = self.decisive
         elsewhere = seen.path if self.place and seen.path and seen.path != self.place.path else None
         if elsewhere and seen.tool == "contents":
@@ -62,7 +62,7 @@ class ItemGrounding:
 def ground_item(
     log: Iterable[GroundedClaim], item: str, head: str, place: Location | None
 ) -> ItemGrounding | None:
-    """Return the grounding of an item at this head; None where no claim of it needs any."""
+    """Return the grounding of an item at this head; None if no claim of it needs any."""
     entries = [entry for entry in log if entry.item == item and entry.head == head and entry.required]
     if not entries:
         return None
@@ -120,7 +120,7 @@ def unconfirmed_message(
 
 
 def source_suffix(entry: GroundedClaim) -> str:
-    """Return ` (Source: tree @ 9f2c1e4)`, or nothing where nothing was read."""
+    """Return ` (Source: tree @ 9f2c1e4)`, or nothing if nothing was read."""
     if not entry.tool:
         return ""
     seen = f"check {code_span(entry.check)}" if entry.check else entry.tool

@@ -306,7 +306,7 @@ _IN_FILES = frozenset(
 def plan_next_read(
     claims: Sequence[Claim], seen: Observations, done: Iterable[PlannedRead]
 ) -> PlannedRead | None:
-    """Return the read to make next; None where no other would show more."""
+    """Return the read to make next; None if no other would show more."""
     made = frozenset((read.kind, read.path, read.run) for read in done)
     reads = (
         *_tree_reads(claims),

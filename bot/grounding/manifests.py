@@ -15,7 +15,7 @@ _MOST_DOTS = 1_000
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML; raise `ValueError` where it is invalid, or made to be slow."""
+    """Parse TOML; raise `ValueError` if it is invalid, or made to be slow."""
     if any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
         raise ValueError("a line has too many dots")
     return tomllib.loads(text)
@@ -135,7 +135,7 @@ def is_lock(path: str) -> bool:
 
 
 def manifest_versions(path: str, text: str) -> PackageVersions | None:
-    """Return the versions of each package as written; None where the manifest can't be read."""
+    """Return the versions of each package as written; None if the manifest can't be read."""
     reader = _reader(path)
     if reader is None:
         return None

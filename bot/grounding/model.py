@@ -74,7 +74,7 @@ class ClaimResult:
 
     outcome: ClaimOutcome
     tool: GroundingTool | None
-    """None where nothing was read."""
+    """None if nothing was read."""
     note: str = ""
     """What was seen instead, or why nothing was: the end of a sentence."""
     check: str = ""

@@ -306,7 +306,7 @@ class VerificationContext:
     kinds: Mapping[str, str] = field(default_factory=dict)
     anchor: CommentAnchor | None = None
     reviewed_head: str | None = None
-    """The head that the validator saw; None where it is not known."""
+    """The head that the validator saw; None if it is not known."""
 
 
 def verify_claim(claim: Claim, seen: Observations, context: VerificationContext | None = None) -> ClaimResult:

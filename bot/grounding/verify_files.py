@@ -48,7 +48,7 @@ def locate_path(path: str, seen: Observations) -> LocatedEntry | ClaimResult:  #
 
 
 def unreadable_reason(path: str, entry: TreeEntry | None) -> str:
-    """Return why the file at the path is not read; empty where it may be."""
+    """Return why the file at the path is not read; empty if it may be."""
     if is_secret_path(path):
         return "a file that may hold secrets, which is never read"
     if entry is None:

@@ -63,7 +63,7 @@ def feedback_history(
 
 
 def best_tracker(trajectory: Trajectory, repository: Repository, host: str = GITHUB_URL) -> ExportJson:
-    """Return the best so far and the way to it; None where nothing was scored."""
+    """Return the best so far and the way to it; None if nothing was scored."""
     best = trajectory.best
     path = f"{host}/{repository.full_name}/tree"
     return {

@@ -243,7 +243,7 @@ class _Acts:
 
 
 def _anonymize_thread(thread: ThreadState, pull_request: PullRequest, acts: _Acts) -> ThreadState:
-    """Remove who resolved a thread of a closed pull request, and keep what that meant for its finding."""
+    """Remove who resolved a thread of a closed pull request, and keep its effect on the finding."""
     nameless = acts.unnamed_thread(thread)
     if nameless is thread:
         return thread
@@ -422,7 +422,7 @@ def export_deliveries(transaction: Transaction, ids: Sequence[str]) -> list[dict
 def _unreviewed(
     transaction: Transaction, repository_id: int, account_id: int
 ) -> list[tuple[str, PullRequest]]:
-    """Load a person's pull requests that have no record yet, since nobody has reviewed them."""
+    """Load a person's pull requests that have no record yet because they were not reviewed."""
     theirs = _is_of(pull_request_table.c.author_id, repository_id, account_id)
     recorded = select(history_table.c.lane).where(history_table.c.repository_id == repository_id)
     rows = transaction.execute(
@@ -445,7 +445,7 @@ def _own(text: str) -> dict[str, Any]:
 
 
 def _verdicts_of(text: str, who: int) -> Iterator[dict[str, Any]]:
-    """The verdicts of a person, each with the figures of its text (null where it had none)."""
+    """The verdicts of a person, each with the figures of its text (null if it had none)."""
     record = msgspec.json.decode(text)
     stated = {stats["verdict"]: stats for stats in record.get("stated", ())}
     for exported, verdict in zip(record["verdicts"], decode(text, HistoryRecord).verdicts, strict=True):

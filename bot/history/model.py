@@ -76,7 +76,7 @@ def collect_advice(pull_request: PullRequest) -> tuple[AdviceRecord, ...]:
 
 @dataclass(frozen=True, slots=True)
 class StoredCounts:
-    """How much is stored about somebody in a repository."""
+    """How much is stored about a person in a repository."""
 
     pull_requests: int = 0
     verdicts: int = 0
@@ -96,7 +96,7 @@ class ReviewStats:
 
 
 def compute_review_stats(pull_request: PullRequest) -> tuple[ReviewStats, ...]:
-    """Compute the statistics of each counted verdict; none of a check, whose texts nobody phrased."""
+    """Compute the statistics of each counted verdict; none for a check, whose texts no person wrote."""
     log = first_observations(pull_request.grounding)
     stats = []
     for verdict in pull_request.verdicts:
@@ -121,7 +121,7 @@ _INSTANT = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class FindingHistory:
-    """What became of one finding: no words, and no name but its validator's key."""
+    """The outcome of one finding: no words, and no name except its validator's key."""
 
     number: int
     validator: str
@@ -144,7 +144,7 @@ class FindingHistory:
         return f"f{self.number}"
 
     def last_report(self, window: TimeWindow) -> datetime | None:
-        """Return when it was last reported in the window; None where it was not."""
+        """Return when it was last reported in the window; None if it was not."""
         times = (*(change.at for change in self.changes if change.status.is_open), self.reported_at)
         return max((at for at in times if at in window), default=None)
 
@@ -270,7 +270,7 @@ def earliest_activity(window: TimeWindow, inactive_after: timedelta = INACTIVE_A
 
 
 def build_history_record(pull_request: PullRequest) -> HistoryRecord:
-    """Build the record: verdicts, and what became of the findings; no text."""
+    """Build the record: verdicts, and the outcomes of the findings; no text."""
     verdicts = tuple(
         _without_text(verdict, pull_request) for verdict in sorted(pull_request.verdicts, key=verdict_order)
     )

@@ -27,7 +27,7 @@ class FollowedShares:
 def count_followed(
     records: Iterable[HistoryRecord], window: TimeWindow, tag: str | None = None
 ) -> FollowedShares:
-    """Count what became of the findings reported in the window; a change that waits for review is pending."""
+    """Count the outcomes of the findings reported in the window; a change without a review is pending."""
     reported = [
         (finding, finding.status_at(window.last))
         for record in records
@@ -198,7 +198,7 @@ def follow_rates(outcomes: Iterable[ItemOutcome], by: GroupBy) -> tuple[FollowRa
 
 
 def overall_follow_rate(outcomes: Sequence[ItemOutcome]) -> FollowRate | None:
-    """Return one rate for all items; None where nothing was tracked."""
+    """Return one rate for all items; None if nothing was tracked."""
     return _follow_rate("", outcomes) if outcomes else None
 
 

@@ -155,7 +155,7 @@ def _find_author_in(transaction: Transaction, repository_id: int, login: str) ->
 
 
 def _unreviewed_author(transaction: Transaction, repository_id: int, login: str) -> Account | None:
-    """The author of a pull request that has no record yet, since nobody has reviewed it."""
+    """The author of a pull request that has no record yet because it was not reviewed."""
     named = pull_request_table.c.record.icontains(f'"login":{encode(login)}', autoescape=True)
     rows = select(pull_request_table.c.record).where(
         pull_request_table.c.repository_id == repository_id, named
@@ -277,7 +277,7 @@ UncountedVerdictKey = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class FindingLabels:
-    """What a finding is counted by: where it was reported, by whom and to whom, and what became of it."""
+    """What a finding is counted by: its location, reporter, author and outcome."""
 
     repository: str
     author: str
@@ -326,7 +326,7 @@ def count_uncounted_verdicts(transaction: Transaction, since: datetime) -> Count
 
 
 def count_findings(transaction: Transaction, window: TimeWindow) -> Counter[FindingLabels]:
-    """Count the findings reported in the window by what became of them."""
+    """Count the findings reported in the window by their outcome."""
     counts: Counter[FindingLabels] = Counter()
     for repository, author, record in _load_active(transaction, window.start):
         names = {verdict.validator.key: verdict.validator.name for verdict in record.verdicts}
@@ -352,7 +352,7 @@ def load_item_outcomes(transaction: Transaction, window: TimeWindow) -> tuple[It
 
 
 def load_reviewer_rates(transaction: Transaction, window: TimeWindow) -> dict[str, tuple[ReviewerRates, ...]]:
-    """Load what became of the validators' claims in the window, by repository."""
+    """Load the outcomes of the validators' claims in the window, by repository."""
     by_repository: dict[str, list[HistoryRecord]] = {}
     for repository, _, record in _load_active(transaction, window.start):
         by_repository.setdefault(repository, []).append(record)

@@ -84,7 +84,7 @@ def resolve_repository(name: str, context: HistoryContext) -> Repository:
 
 
 def _repository_prefix(name: str) -> str:
-    """Name the repository of a link, where it is another one."""
+    """Name the repository of a link, if it is another one."""
     return f"{code_span(name)} " if name else ""
 
 
@@ -290,7 +290,7 @@ def _weeks(history: AuthorHistory) -> str:
 
 
 def format_untagged(untagged: UntaggedShare, gates: Gates) -> str:
-    """Say how many findings had no tag, and which gates they look like; nothing where all had one."""
+    """Say how many findings had no tag, and which gates they look like; nothing if all had one."""
     count = untagged.count
     if not count.part:
         return ""
@@ -300,7 +300,7 @@ def format_untagged(untagged: UntaggedShare, gates: Gates) -> str:
 
 
 def _followed(history: AuthorHistory) -> str:
-    """Say what became of the findings; nothing where no next iteration has shown it."""
+    """Say how many findings were fixed; nothing until a next iteration shows it."""
     rate, followed = overall_follow_rate(history.observed), history.followed
     if rate is None:
         return ""
@@ -346,7 +346,7 @@ def _terminal_footer(history: AuthorHistory, context: HistoryContext) -> str:
 
 
 def _other_period(history: AuthorHistory) -> int | None:
-    """Return the next longer period, or a shorter one; none where nothing was found in this one."""
+    """Return the next longer period, or a shorter one; none if nothing was found in this one."""
     shown = history.patterns.period_hours
     others = sorted(24 * days for days in history.query.periods if 24 * days != shown)
     longer = [hours for hours in others if hours > shown]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def failed_deliveries(attempts: Iterable[DeliveryAttempt]) -> tuple[DeliveryAttempt, ...]:
-    """The newest failed attempt of every delivery of which no attempt succeeded, oldest first."""
+    """The newest failed attempt of every delivery without a successful one, oldest first."""
     newest: dict[str, DeliveryAttempt] = {}
     good = set()
     for attempt in attempts:

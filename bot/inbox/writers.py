@@ -60,7 +60,7 @@ class AnnouncementWriter:
         await self.store.note_claimed(claim, mark_sent, row)
 
     async def _close(self, effect: CloseAnnouncement) -> None:
-        """Reduce it to one line; nothing where it was never posted, closed before, or deleted."""
+        """Reduce it to one line; nothing if it was never posted, closed before, or deleted."""
         opening = f"<!-- {effect.kind}: "
         posted = await self.github.find_text(
             effect.repository, effect.number, opening, effect.since - LOOKUP_MARGIN
@@ -205,7 +205,7 @@ class ReplyWriter:
         await self.store.note_claimed(claim, mark_replied, row, posted, older)
 
     async def minimise(self, claim: LaneClaim, row: OutboxRow, effect: MinimiseReply) -> None:
-        """Minimise a reply, unless somebody deleted it."""
+        """Minimise a reply, unless it was deleted."""
         with contextlib.suppress(NotFound):
             await self.github.minimise(effect.repository, effect.node_id)
         await self.store.note_claimed(claim, mark_sent, row)
@@ -255,7 +255,7 @@ class WeeklyIssueWriter:
     clock: Callable[[], datetime]
 
     async def write_issue(self, claim: LaneClaim, row: OutboxRow, effect: ShowWeeklyIssue) -> None:
-        """Create or update the issue; one that somebody closed is left alone."""
+        """Create or update the issue; a closed one is left unchanged."""
         if row.state is RowState.SENDING:
             lookup_time(row, self.clock())
         issue = await self._find_issue(effect)

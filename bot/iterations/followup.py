@@ -20,12 +20,12 @@ FOLLOWED = {FindingStatus.FIXED: True, FindingStatus.OPEN: False, FindingStatus.
 
 @dataclass(frozen=True, slots=True)
 class ItemResponse:
-    """What became of one finding by the next iteration."""
+    """The outcome of one finding by the next iteration."""
 
     item: Item
     validator: Validator
     is_followed: bool | None
-    """None where its validator has not looked at the change yet."""
+    """None if its validator has not looked at the change yet."""
 
 
 def item_responses(before: Iteration, after: Iteration) -> tuple[ItemResponse, ...]:

@@ -15,7 +15,6 @@ from bot.gates.config import EscalationRules
 from bot.pull_request.model import (
     FindingStatus,
     Item,
-    OverturnedTag,
     PullRequest,
     Ruling,
     RulingAction,
@@ -125,7 +124,7 @@ def list_iterations(pull_request: PullRequest) -> tuple[Iteration, ...]:
 def current_iteration(
     pull_request: PullRequest, iterations: Sequence[Iteration] | None = None
 ) -> Iteration | None:
-    """Return the iteration that the pull request is in, as it stands now; None before the first verdict.
+    """Return the pull request's current iteration; None before the first verdict.
 
     It is the one of the current head where that was reviewed (with the same number after a push that brings
     the head back, and even where a verdict on an earlier head came in later); while the current head waits
@@ -173,7 +172,7 @@ def previous_iteration(iterations: Sequence[Iteration], present: Iteration) -> I
 
 
 def compare_iterations(before: Iteration | None, after: Iteration) -> GateChanges:
-    """Return what became of the entries that were open, and which ones are new or came back."""
+    """Return how the open entries changed, and which ones are new or regressed."""
     open_before = {} if before is None else group_entries(before.ledger.open)
     open_now, closed = group_entries(after.ledger.open), group_entries(after.ledger.findings)
     gone = {key: _statuses(closed[key]) for key in open_before if key not in open_now and key in closed}
@@ -228,17 +227,14 @@ def repeated_findings(
     What a push changed waits for its reviewer, and is not repeated before that.
     """
     recent = iterations[-rules.window :]
+    times = Counter(finding.number for iteration in recent for finding in iteration.ledger.open)
     return tuple(
         finding
         for finding in (recent[-1].ledger.open if recent else ())
         if finding.id in blocking
         and finding.status is not FindingStatus.CHANGED
-        and sum(finding.number in _open_numbers(iteration) for iteration in recent) >= rules.repeats
+        and times[finding.number] >= rules.repeats
     )
-
-
-def _open_numbers(iteration: Iteration) -> frozenset[int]:
-    return frozenset(finding.number for finding in iteration.ledger.open)
 
 
 def decide_outcome(situation: Situation) -> IterationOutcome:
@@ -289,11 +285,6 @@ def _came_back_at(pull_request: PullRequest, began: datetime) -> datetime:
     head = _current_head(pull_request)
     returned = (span.first for span in pull_request.heads if span.head == head and span.first >= began)
     return next(returned, pull_request.updated_at)
-
-
-def overturned_tags(pull_request: PullRequest) -> tuple[OverturnedTag, ...]:
-    """Return the tags that a maintainer overturned, and when."""
-    return tuple(OverturnedTag(ruling.tag, ruling.at) for ruling in _dismissals(pull_request))
 
 
 def open_appeals(pull_request: PullRequest, ledger: Ledger) -> dict[str, Ruling]:

@@ -100,7 +100,7 @@ def detect_degradation(
 
 
 def render_degradation(degradation: Degradation) -> str:
-    """Render a few sentences about a flagged iteration; empty where it is not flagged."""
+    """Render a few sentences about a flagged iteration; empty if it is not flagged."""
     if not degradation.is_flagged:
         return ""
     reasons = ", ".join(_reason(trigger, degradation.delta) for trigger in degradation.triggers)
@@ -249,7 +249,7 @@ class Progress:
 
     @property
     def quality(self) -> float | None:
-        """The score of the current iteration; None where nothing observed it."""
+        """The score of the current iteration; None if nothing observed it."""
         return self.trajectory.final.quality
 
     @property

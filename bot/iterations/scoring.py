@@ -30,7 +30,7 @@ class IterationSnapshot:
     iteration: Iteration
     checks: tuple[CheckResult, ...] = ()
     diff: Diff | None = None
-    """Against its merge base; None where it could not be read."""
+    """Against its merge base; None if it could not be read."""
     tree: str | None = None
     available: bool = True
     """False where GitHub no longer has the commit."""
@@ -59,7 +59,7 @@ class Score:
 def score_iteration(
     snapshot: IterationSnapshot, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
 ) -> Score | None:
-    """Return the score over the observed dimensions, weights renormalised; None where too few were.
+    """Return the score over the observed dimensions, weights renormalised; None if too few were.
 
     While something blocks it stays below the acceptance threshold, whatever else is good.
     """
@@ -197,7 +197,7 @@ def _cost(measure: DimensionScore, weights: ScoreWeights) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ScoredIteration:
-    """An iteration with its score; None where nothing observed it."""
+    """An iteration with its score; None if nothing observed it."""
 
     snapshot: IterationSnapshot
     score: Score | None
@@ -280,7 +280,7 @@ def best_iteration(scored: Iterable[ScoredIteration]) -> ScoredIteration | None:
 
 
 def quality_delta(before: ScoredIteration | None, after: ScoredIteration) -> float | None:
-    """Return the change of quality, to four places; None where either was not observed."""
+    """Return the change of quality, to four places; None if either was not observed."""
     if before is None or before.quality is None or after.quality is None:
         return None
     return round(after.quality - before.quality, SCORE_DECIMALS)

@@ -228,7 +228,7 @@ def _reasons(report: SelectionReport) -> Iterator[str]:
     if override := selection.override:
         yield f"{format_login(override.by)} {_override_verb(selection)}: {code_span(override.reason)}"
     elif selected.score is None:
-        yield "No iteration could be scored, so the final one stands"
+        yield "No iteration could be scored, so the final one is selected"
     else:
         yield _score_reason(report)
     if outdated := selection.outdated:
@@ -395,7 +395,7 @@ class RestorePlan:
 
 
 def plan_restore(earlier: ScoredIteration, current: ScoredIteration) -> RestorePlan | None:
-    """Plan restoring the earlier files; None where they are not known, gone from GitHub, or the same."""
+    """Plan restoring the earlier files; None if they are not known, gone from GitHub, or the same."""
     earlier_diff, current_diff = earlier.snapshot.diff, current.snapshot.diff
     if not earlier.snapshot.available or earlier_diff is None or current_diff is None:
         return None
@@ -425,16 +425,6 @@ def differing_files(earlier: Diff, present: Diff) -> tuple[str, ...]:
     return tuple(path for path in paths if _blob(earlier, path) != _blob(present, path))
 
 
-def has_same_files(earlier: ScoredIteration, current: ScoredIteration) -> bool:
-    """Whether restoring would change nothing, as after a rebase without change."""
-    earlier_diff, current_diff = earlier.snapshot.diff, current.snapshot.diff
-    return (
-        earlier_diff is not None
-        and current_diff is not None
-        and not differing_files(earlier_diff, current_diff)
-    )
-
-
 def restore_commands(head: str, plan: RestorePlan) -> str:
     """Return the shell commands that restore the files, however many; a new file is never deleted."""
     fetch = f"git fetch origin {head}"
@@ -453,7 +443,7 @@ def restore_commands(head: str, plan: RestorePlan) -> str:
 
 
 def _blob(diff: Diff, path: str) -> tuple[str, str | None] | None:
-    """Return kind and blob of a file at a revision; None where the pull request does not change it."""
+    """Return kind and blob of a file at a revision; None if the pull request does not change it."""
     file = diff.get(path)
     return None if file is None else ("gone" if file.status == "removed" else "file", file.blob)
 

@@ -35,7 +35,7 @@ _Z = 1.959964  # 95%, two-sided
 
 @dataclass(frozen=True, slots=True)
 class Adoption:
-    """Where a lesson stands, and since when."""
+    """Which file contains a lesson, and since when."""
 
     file: str
     since: datetime
@@ -120,7 +120,7 @@ def difference_interval(before: Ratio, after: Ratio) -> Interval:
 
 
 def find_lessons(text: str, gates: Iterable[Gate]) -> frozenset[str]:
-    """Return the tags whose lesson stands in a file: its sentence anywhere, or its tag in our section."""
+    """Return the tags whose lesson a file contains: its sentence anywhere, or its tag inside the markers."""
     words, section = _normalise(text), _section(text)
     return frozenset(
         gate.tag

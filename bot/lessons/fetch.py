@@ -57,7 +57,7 @@ async def fetch_lessons(
 
 
 async def fetch_adopted(github: GitHub, repository: Repository, gates: Gates) -> dict[str, Adoption]:
-    """Return the lessons that stand in an instruction file, each with the day of its oldest copy.
+    """Return the lessons that an instruction file contains, each with the day of its oldest copy.
 
     A file that can't be read has none; a rate limit is raised.
     """

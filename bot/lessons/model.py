@@ -121,7 +121,7 @@ class LessonReport:
 
     @property
     def unadopted(self) -> tuple[Lesson, ...]:
-        """The lessons that stand in no instruction file yet."""
+        """The lessons that no instruction file contains yet."""
         return tuple(lesson for lesson in self.lessons if lesson.effect is None)
 
 

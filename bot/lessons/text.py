@@ -75,7 +75,7 @@ def render_reply(report: LessonReport, repository: Repository, web: GitHubLinks)
 
 
 def render_removals(report: LessonReport) -> list[str]:
-    """Render which lessons should go, each with its figures; nothing where there is none."""
+    """Render which lessons to remove, each with its figures; nothing if there are none."""
     if not report.removals:
         return []
     lines = (
@@ -88,7 +88,7 @@ def render_removals(report: LessonReport) -> list[str]:
 
 
 def format_summary(report: LessonReport) -> str:
-    """Format the weekly line: `Lessons: 2 helped, 1 without effect.`; empty where nothing was measured."""
+    """Format the weekly line: `Lessons: 2 helped, 1 without effect.`; empty if nothing was measured."""
     counts = (
         (report.helped, "helped"),
         (len(report.removals), "without effect"),
@@ -110,7 +110,7 @@ def render_lessons(report: LessonReport, repository: Repository, web: GitHubLink
 
 
 def format_prevented(report: LessonReport) -> str:
-    """Format what the lessons that nobody copied yet would have prevented; empty for nothing."""
+    """Format what the lessons that were not copied yet would have prevented; empty for nothing."""
     prevented = sum(lesson.prevented for lesson in report.unadopted)
     return format_count(prevented, "rejection") if prevented else ""
 

@@ -51,7 +51,7 @@ class Blocks:
 
 
 def end_of_closing_tag(body: str, names: Collection[str], start: int, end: int) -> int:
-    """Return the offset behind the first `</name>` of these names; 0 where there is none."""
+    """Return the offset behind the first `</name>` of these names; 0 if there is none."""
     at = body.find("</", start, end)
     while at >= 0:
         close = body.find(">", at + 2, min(end, at + _LONGEST_TAG))
@@ -351,7 +351,7 @@ def _closes(bare: str, mark: str) -> bool:
 
 
 def _item(line: str) -> _Item | None:
-    """Return how the list item begins, or None where the line is none."""
+    """Return how the list item begins, or None if the line is none."""
     size = 0
     while line[size : size + 1] in _DIGITS:
         size += 1
@@ -365,7 +365,7 @@ def _item(line: str) -> _Item | None:
 
 
 def _fence_mark(line: str) -> tuple[str, str]:
-    """Return what opens a fence, and the rest of the line; nothing where none is opened."""
+    """Return what opens a fence, and the rest of the line; nothing if none is opened."""
     sign = line[:1]
     info = line.lstrip(sign) if sign in ("`", "~") else line
     length = len(line) - len(info)

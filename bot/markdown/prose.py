@@ -108,7 +108,7 @@ def _continues(block: ProseBlock, line: str, indent: int, *, is_next: bool) -> b
 
 
 def _is_list_over(previous: str, line: str) -> bool:
-    """Whether a line directly below a list item was meant as a new paragraph: it is no wrapped text."""
+    """Whether a line directly below a list item starts a new paragraph, so that it is not wrapped text."""
     if not _MARK.match(previous):
         return False
     is_wrapped = len(previous) >= _WRAPPED and not previous.rstrip().endswith((".", "!", "?", ":"))

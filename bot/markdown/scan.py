@@ -10,7 +10,7 @@ _LONGEST_QUOTATION = 300  # characters, so that a stray quotation mark hides lit
 
 
 def has_word(text: str, word: str, start: int = 0, *, joined_by: str = "") -> bool:
-    """Whether the word stands in the text from there on, and is no part of a longer one."""
+    """Whether the word occurs in the text from there on, and not as part of a longer one."""
     at = text.find(word, start)
     while at >= 0:
         around = (text[at - 1 : at] if at else "", text[at + len(word) : at + len(word) + 1])
@@ -63,7 +63,7 @@ def quotations(text: str, marks: Mapping[str, str], before: str) -> Iterator[tup
 
 
 def _end_of_quotation(text: str, start: int, marks: str) -> int:
-    """Return the offset behind the closing mark; 0 where there is none near enough, or nothing before it."""
+    """Return the offset behind the closing mark; 0 if there is none near enough, or nothing before it."""
     limit = start + _LONGEST_QUOTATION + 1
     if marks == "'":
         close = text.find("'", start, limit)

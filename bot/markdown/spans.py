@@ -100,7 +100,7 @@ class _Scanner:
         return self.found
 
     def _next_sign(self) -> str | None:
-        """Return the sign that stands next; where each one does is looked up only once it was passed."""
+        """Return the next sign; the next position of each is looked up only when the last one was passed."""
         nearest, sign = self.end, None
         for each, known in self.upcoming.items():
             at = known if known >= self.at else self._find(each)
@@ -177,7 +177,7 @@ class _Scanner:
             self._add(SpanKind.CODE if code_end else SpanKind.HTML, at, code_end or closed + 1)
 
     def _code_end(self, start: int) -> int:
-        """Say where `<code>` is closed; 0 where it never is."""
+        """Say where `<code>` is closed; 0 if it never is."""
         if "code" in self.unclosable:
             return 0
         end = end_of_closing_tag(self.body, _CODE_TAGS, start, self.end)
@@ -236,7 +236,7 @@ class _Scanner:
             self.dead = self.dead if image else len(self.openers)
 
     def _target(self, text: int, at: int, *, clean: bool) -> int:
-        """Say where the link ends whose text ends at `at`; 0 where it is no link."""
+        """Return the end of the link whose text ends at `at`; 0 if it is not a link."""
         if end := self._target_end(at + 1):
             return end
         if not self.labels:
@@ -249,7 +249,7 @@ class _Scanner:
         return (end or at + 1) if known else 0
 
     def _target_end(self, at: int) -> int:
-        """Say where a link's address and title in round brackets end; 0 where they are none."""
+        """Say where a link's address and title in round brackets end; 0 if they are none."""
         if not self.body.startswith("(", at, self.end):
             return 0
         at = self._skip_space(at + 1)
@@ -290,7 +290,7 @@ class _Scanner:
         return closed + 1 if closed >= 0 else at
 
     def _reference_end(self, at: int) -> int:
-        """Say where a label in square brackets ends; 0 where there is none."""
+        """Say where a label in square brackets ends; 0 if there is none."""
         if not self.body.startswith("[", at, self.end):
             return 0
         closed = self.body.find("]", at + 1, min(self.end, at + 2 + _LONGEST_LABEL))
@@ -319,7 +319,7 @@ class MarkdownSpan:
 
 @dataclass(frozen=True, slots=True)
 class HtmlComment:
-    """What stands between `<!--` and `-->`, and the line it starts on."""
+    """The text between `<!--` and `-->`, and the line on which it starts."""
 
     text: str
     line: int

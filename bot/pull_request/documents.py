@@ -193,7 +193,7 @@ class TextPosition:
 
 
 class UnreadableDocument(Exception):
-    """The file is no JSON or YAML document; the message says where and why, in one line."""
+    """The file is not a JSON or YAML document; the message says where and why, in one line."""
 
 
 MAX_DOCUMENT_SIZE = 1_048_576
@@ -214,7 +214,7 @@ class FeedbackFile:
         return self._at(self._span(path)[0])
 
     def words(self, path: DocumentPath, start: int, end: int) -> TextPosition:
-        """Return where these characters of a text stand, or at least where the text starts."""
+        """Return the position of these characters of a text, or at least the start of the text."""
         first, _ = self._span(path)
         words = self._text_at(path)[start:end]
         if not words.strip():

@@ -37,7 +37,7 @@ class Announce:
 
 @dataclass(frozen=True, slots=True)
 class CloseAnnouncement:
-    """Reduce the announcement of this kind to one line, where it was posted."""
+    """Reduce the announcement of this kind to one line, if it was posted."""
 
     repository: Repository
     number: int
@@ -233,7 +233,7 @@ class PostWeekComment:
 
 @dataclass(frozen=True, slots=True)
 class ShowComment:
-    """Show `body` in the sticky comment; `anew` reposts it at the thread's end and retires the old one."""
+    """Show `body` in the sticky comment; `anew` reposts it at the end and supersedes the old one."""
 
     repository: Repository
     number: int

@@ -149,7 +149,7 @@ class Facts:
     observations: Observations | None = None
     """What was observed at the reviewed head, where claims about it had to be verified."""
     framework: str | None = None
-    """The framework that the manifests name; empty for none, None where no manifest was read."""
+    """The framework that the manifests name; empty for none, None if no manifest was read."""
     forgotten: Mapping[int, datetime] = field(default_factory=dict)
     """Account id → until when their name is removed: they asked to be forgotten."""
     config: ConfigReport | None = None

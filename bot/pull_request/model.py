@@ -160,7 +160,7 @@ class FollowUp:
 
     followed: bool
     delta: float | None
-    """How much the quality rose; None where either score is not known."""
+    """How much the quality rose; None if either score is not known."""
     clarity: float
 
     @property
@@ -203,7 +203,7 @@ class ItemOutcome:
     url: str = ""
     """The URL of the item, if it has one of its own."""
     clarity: float | None = None
-    """Of the feedback that it belongs to; None where it was stored before that was computed."""
+    """Of the feedback that it belongs to; None if it was stored before that was computed."""
 
     def key(self, by: GroupBy) -> str:
         """The group that it belongs to."""
@@ -295,7 +295,7 @@ class Item:
     blocks: bool | None = None
     """Whether it blocks by its own words: a label, a decoration, a hedge; None leaves that to the gate."""
     comment_id: int | None = None
-    """The inline comment that started its thread; None where it was not said inline."""
+    """The inline comment that started its thread; None if it was not said inline."""
     removed_at: datetime | None = None
     """When its validator edited it out or deleted it."""
     rule: str | None = None
@@ -423,7 +423,7 @@ class Revision:
     """The merge base; until it is read, the base's newest commit at that time."""
     tree: str | None = None
     files: tuple[FileDiff, ...] | None = None
-    """What it changes against that commit; None where it was not read."""
+    """What it changes against that commit; None if it was not read."""
     checks: tuple[CheckResult, ...] = ()
     gone: bool = False
     """GitHub no longer has it."""

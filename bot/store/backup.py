@@ -35,7 +35,7 @@ _LEFT_OUT = frozenset({instance_table.name, spending_table.name})
 
 
 class BadBackup(Exception):
-    """The file is no backup, or not a whole one; the message says why."""
+    """The file is not a complete backup; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)

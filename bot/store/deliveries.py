@@ -80,7 +80,7 @@ def park_deliveries(transaction: Transaction, lane: str, errors: Sequence[tuple[
 
 
 def load_delivery(transaction: Transaction, delivery_id: str) -> StoredDelivery | None:
-    """Load a delivery and its state, None where it is not known."""
+    """Load a delivery and its state, None if it is not known."""
     row = transaction.execute(select(delivery_table).where(delivery_table.c.id == delivery_id)).first()
     return None if row is None else _stored_delivery(row)
 

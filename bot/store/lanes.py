@@ -95,7 +95,7 @@ def select_due_lanes(dialect: Dialect) -> Select[Any]:
 
 @cache
 def select_seconds_until_due(dialect: Dialect) -> Select[Any]:
-    """Select the seconds until a lane can be claimed; NULL where none is waiting."""
+    """Select the seconds until a lane can be claimed; NULL if none is waiting."""
     owner = and_(instance_table.c.id == lane_table.c.owner, instance_table.c.id != _OWN)
     lease_ends = func.coalesce(instance_table.c.beat_at + _LEASE, 0.0)
     ready = greater_time(due_at(dialect.now), lease_ends)
@@ -107,12 +107,12 @@ def select_seconds_until_due(dialect: Dialect) -> Select[Any]:
 
 
 def due_at(now: ColumnElement[float]) -> ColumnElement[float]:
-    """When a lane may be claimed, with its installation's pause; long ago where either time can't be."""
+    """When a lane may be claimed, with its installation's pause; long ago if either time can't be."""
     return greater_time(_possible(lane_table.c.due_at, now + LONGEST_REST), not_before(now))
 
 
 def not_before(now: ColumnElement[float]) -> ColumnElement[float]:
-    """Until when the lane's installation pauses; long ago where it does not."""
+    """Until when the lane's installation pauses; long ago if it does not."""
     return func.coalesce(_possible(installation_table.c.not_before, now + LONGEST_PAUSE), 0.0)
 
 
@@ -303,14 +303,14 @@ def pause_installation(transaction: Transaction, installation_id: int, until: da
 
 
 def installation_paused_until(transaction: Transaction, installation_id: int) -> datetime | None:
-    """Return until when this installation must not ask GitHub; None where it may."""
+    """Return until when this installation must not ask GitHub; None if it may."""
     paused = and_(installation_table.c.id == installation_id, not_before(transaction.now) > transaction.now)
     at = transaction.execute(select(installation_table.c.not_before).where(paused)).scalar()
     return None if at is None else to_datetime(at)
 
 
 def lane_due_at(transaction: Transaction, key: str) -> datetime | None:
-    """Return when a lane that has work is due, its installation's pause included; None where it has none."""
+    """Return when a lane that has work is due, its installation's pause included; None if it has none."""
     due = select(due_at(transaction.now)).select_from(_LANES)
     at = transaction.execute(due.where(lane_table.c.key == key, lane_table.c.due_at.is_not(None))).scalar()
     return None if at is None else to_datetime(at)

@@ -117,11 +117,11 @@ class RepositoryOwnership:
     former_installations: frozenset[int]
     """Deliveries through these installations are outdated."""
     repository: Repository | None
-    """As it is now; None where nobody has it."""
+    """As it is now; None if nobody has it."""
     is_leaving: bool = False
     """No installation has it yet: one may still claim it with all that is stored."""
     lost_at: datetime | None = field(default=None, compare=False)
-    """When its installation, which is there still, lost it last; None where it can't have it again."""
+    """When its installation, which is there still, lost it last; None if it can't have it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class TurnResult:
     store_commands: tuple[StoreCommand, ...] = ()
     """What to store or delete besides the pull request."""
     is_shared: bool | None = None
-    """Whether the pull request's repository shares its history; None where the turn did not look."""
+    """Whether the pull request's repository shares its history; None if the turn did not look."""
     revisit_at: datetime | None = None
     """When the comment has to be brought up to date even if nothing happens until then."""
 

@@ -195,7 +195,7 @@ def mark_sent(
 
 
 def delete_row(transaction: Transaction, row: OutboxRow) -> None:
-    """Delete a row that is no longer owed."""
+    """Delete a row whose write is no longer needed."""
     transaction.execute(_DELETE_ROWS, {"ids": (row.id,)})
 
 

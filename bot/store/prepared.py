@@ -44,7 +44,7 @@ class _Prepared:
 
     @classmethod
     def of(cls, statement: Executable, row: Parameters) -> _Prepared | None:
-        """Compile a statement for these parameters; None where they are left to SQLAlchemy."""
+        """Compile a statement for these parameters; None if they are left to SQLAlchemy."""
         compiled = cast("Any", statement).compile(dialect=_DIALECT, column_keys=list(row))
         if not isinstance(compiled, SQLCompiler) or compiled.insert_prefetch or compiled.update_prefetch:
             return None
@@ -100,7 +100,7 @@ class PreparedStatements:
     def execute(
         self, driver: DriverConnection, statement: Executable, rows: Sequence[Parameters]
     ) -> Result[Any] | None:
-        """Run a statement with each of these parameters; None where that is left to SQLAlchemy."""
+        """Run a statement with each of these parameters; None if that is left to SQLAlchemy."""
         variants = self._known.get(statement)
         if variants is None:
             self._known[statement] = {}

@@ -30,7 +30,7 @@ def load_newest_pull_requests(
 
 
 def load_pull_request(transaction: Transaction, lane: str) -> PullRequest | None:
-    """Load the pull request of this lane with its sticky comment, None where nothing is recorded."""
+    """Load the pull request of this lane with its sticky comment, None if nothing is recorded."""
     row = transaction.execute(_PULL_REQUEST, {"wanted": lane}).first()
     if row is None:
         return None

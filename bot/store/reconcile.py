@@ -21,7 +21,7 @@ _ROW = 1
 
 
 def begin_run(transaction: Transaction, name: str, every: float, lease: float) -> ReconcileRun | None:
-    """Make this instance the runner; None where a run is not due yet, or is another instance's."""
+    """Make this instance the runner; None if a run is not due yet, or is another instance's."""
     row = transaction.insert(reconcile_table).values(id=_ROW, runner="", started_at=0.0, found=0, resent=0)
     transaction.execute(row.on_conflict_do_nothing(index_elements=[reconcile_table.c.id]))
     # One statement: of two instances that ask at once, the second one sees what the first one wrote.

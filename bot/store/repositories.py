@@ -62,7 +62,7 @@ config_table = Table(
 
 
 def load_stored_config(transaction: Transaction, key: str) -> StoredConfig | None:
-    """Load what is stored of a config file, None where nothing is."""
+    """Load what is stored of a config file, None if nothing is."""
     row = transaction.execute(select(config_table).where(config_table.c.key == key)).first()
     return None if row is None else StoredConfig(row.good, row.broken)
 
@@ -418,7 +418,7 @@ _REPOSITORY_LOCKED = _REPOSITORY.with_for_update(of=repository_table)
 
 
 def find_repository(transaction: Transaction, wanted: int | str) -> Repository | None:
-    """Find a repository by its id or its full name, as last seen; None where no installation has it."""
+    """Find a repository by its id or its full name, as last seen; None if no installation has it."""
     same = (
         repository_table.c.id == wanted
         if isinstance(wanted, int)

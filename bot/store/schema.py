@@ -365,7 +365,7 @@ def known_revisions() -> tuple[str, ...]:
 
 
 def read_revision(transaction: Transaction) -> str | None:
-    """Return the revision of the tables; None where there are none yet."""
+    """Return the revision of the tables; None if there are none yet."""
     if not inspect(transaction.connection).has_table("alembic_version"):
         return None
     found = transaction.execute(text("SELECT version_num FROM alembic_version")).scalar()

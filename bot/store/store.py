@@ -209,11 +209,11 @@ class Store:
         self._wakes.wake()
 
     async def paused_until(self, installation_id: int) -> datetime | None:
-        """Return until when this installation must not ask GitHub; None where it may."""
+        """Return until when this installation must not ask GitHub; None if it may."""
         return await self.read(lanes.installation_paused_until, installation_id)
 
     async def config(self, key: str) -> StoredConfig | None:
-        """What is kept of a config file, None where nothing was ever."""
+        """What is kept of a config file, None if nothing was ever."""
         return await self.read(repositories.load_stored_config, key)
 
     async def keep_config(self, key: str, installation_id: int, kept: StoredConfig) -> None:
@@ -221,7 +221,7 @@ class Store:
         await self.write(repositories.save_stored_config, key, installation_id, kept)
 
     async def begin_reconcile(self, every: float) -> ReconcileRun | None:
-        """Begin this instance's run, at most one in `every` seconds; None where none is due."""
+        """Begin this instance's run, at most one in `every` seconds; None if none is due."""
         return await self.write(reconcile.begin_run, self.instance, every, self._lease)
 
     async def end_reconcile(self, outcome: ReconcileOutcome) -> None:

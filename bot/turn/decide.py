@@ -217,7 +217,7 @@ def _adds_something(pull_request: PullRequest, iteration: Iteration, rules: Repo
 
 
 def _is_wanted_again(pull_request: PullRequest, iteration: Iteration, sticky: StickyComment) -> bool:
-    """Whether a deleted comment is due again: somebody asked for it, or there is a newer verdict."""
+    """Whether a deleted comment is due again: on request, or after a newer verdict."""
     requested_at = pull_request.comment_requested_at
     if requested_at and sticky.deleted_at and requested_at > sticky.deleted_at:
         return True

@@ -234,7 +234,7 @@ _NEW_HEAD = frozenset({"opened", "reopened"})
 async def fetch_signals(
     facts: Facts, pull_request: PullRequest, events: Sequence[Event], rules: RepositoryRules, github: GitHub
 ) -> Facts:
-    """Add the verdicts that are no reviews; an event that is no verdict costs no read."""
+    """Add the verdicts that are not reviews; an event that is not a verdict costs no read."""
     earlier = await _fetch_earlier_checks(pull_request, events, rules, github)
     found = (as_signal(event, pull_request, rules, facts.me) for event in (*earlier, *events))
     signals = tuple(signal for signal in found if signal)

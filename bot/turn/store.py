@@ -1,4 +1,4 @@
-"""Apply a turn's result, and record what became of a write, each in one transaction."""
+"""Apply a turn's result, and record the outcome of a write, each in one transaction."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _apply_store_command(transaction: Transaction, lane: str, command: StoreComm
 
 
 def _audit_forgetting(transaction: Transaction, lane: str, command: ForgetPerson) -> None:
-    """Log that somebody was forgotten, without saying who."""
+    """Log that a person was forgotten, without the name."""
     values = {
         "key": command.key,
         "act": "forget",

@@ -114,7 +114,7 @@ def needs_log(check: CheckEvent, annotations: Sequence[CheckAnnotation]) -> bool
 
 
 def located_annotations(annotations: Sequence[CheckAnnotation]) -> tuple[CheckAnnotation, ...]:
-    """Return the annotations that say where it failed: those of level failure, others where there is none."""
+    """Return the annotations that say where it failed: those of level failure, others if there is none."""
     telling = [annotation for annotation in annotations if not _is_exit_code(annotation)]
     failures = tuple(annotation for annotation in telling if annotation.level == "failure")
     return failures or tuple(telling)
@@ -129,7 +129,7 @@ def _is_exit_code(annotation: CheckAnnotation) -> bool:
 
 
 def _with_app(other: Verdict, verdict: Verdict) -> Verdict | None:
-    """Return a verdict of 0.1, which knew checks by name alone, as one of its App; None where replaced."""
+    """Return a verdict of 0.1, which knew checks by name alone, as one of its App; None if replaced."""
     is_older_form = other.validator.key == f"check:{verdict.validator.name}" != verdict.validator.key
     if not is_older_form or other.way == "status" or other.account != verdict.account:
         return other
@@ -176,7 +176,7 @@ def _check_verdict(
 
 
 def _check_key(check: CheckEvent) -> str:
-    """Return what tells checks apart over all heads: the App and the name; a status has no App."""
+    """Return what identifies a check across heads: the App and the name; a status has no App."""
     return f"{check.app}/{check.name}" if check.app else check.name
 
 
@@ -233,7 +233,7 @@ def _rule_items(
 
 
 def _sole_tag(annotation: CheckAnnotation, rule: CheckRule) -> tuple[str, ...]:
-    """Return the only tag of a check that has one; a notice is no failure."""
+    """Return the only tag of a check that has one; a notice is not a failure."""
     return rule.tags if len(rule.tags) == 1 and annotation.level != "notice" else ()
 
 
@@ -263,5 +263,5 @@ def _annotation_origin(annotation: CheckAnnotation, check: CheckEvent) -> Proven
 
 
 def _title_metric(check: CheckEvent) -> str | None:
-    """Return the check's title, where it contains a number."""
+    """Return the check's title, if it contains a number."""
     return check.title[:MAX_ITEM_WORDS] if any(map(str.isdecimal, check.title)) else None

@@ -60,7 +60,7 @@ def tail_of_log(log: str) -> str:
 
 
 def read_failure(text: str, url: str = "") -> CheckFailure | None:
-    """Return the first failure that a test runner, compiler or linter printed; None where there is none."""
+    """Return the first failure that a test runner, compiler or linter printed; None if there is none."""
     failure = CheckFailure(url=url)
     heading = title = ""
     for line in _lines(text):

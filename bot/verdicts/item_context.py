@@ -42,7 +42,7 @@ def has_certain_fix(tag: str | None) -> bool:
 
 
 def compute_fix(item: Item, text: str, day: date) -> str | None:
-    """Return the replacement of the line, or None where the file does not determine it."""
+    """Return the replacement of the line, or None if the file does not determine it."""
     lines = text.splitlines()
     fix = _FIXES.get(item.tag or "")
     line = fix(item, lines, day) if fix else None

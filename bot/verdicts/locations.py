@@ -1,4 +1,4 @@
-"""Find the files, lines and named parts that a text names in words."""
+"""Find the files, lines and named parts that a text mentions."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ _SECTIONS = frozenset({"section", "heading", "chapter", "paragraph"})
 
 @dataclass(frozen=True, slots=True)
 class LocationMention:
-    """A location in a text: where it stands, and the part of the file that is named with it."""
+    """A location in a text: its position, and the part of the file that is named with it."""
 
     location: Location
     start: int
@@ -242,7 +242,7 @@ def _scan_bare(text: str, _repository: str | None, covered: bytearray) -> Iterat
 
 
 def _quoted(text: str) -> Iterator[tuple[int, int]]:
-    """Yield what stands between backticks or quotation marks: a path there may have spaces."""
+    """Yield the text between backticks or quotation marks: a path there may have spaces."""
     for start, end, ticks in code_spans(text, 300):
         inner = text[start + ticks : end - ticks]
         yield start + ticks + len(inner) - len(inner.lstrip()), start + ticks + len(inner.rstrip())
@@ -355,7 +355,7 @@ def _is_host(path: str) -> bool:
 
 
 def repository_location(path: str, line: str | None = None, end: str | None = None) -> Location | None:
-    """Return a location from what a program or a person wrote; None where it is outside the repository."""
+    """Return a location from what a program or a person wrote; None if it is outside the repository."""
     relative = _relative(path)
     if relative is None or not is_inside_repository(relative):
         return None

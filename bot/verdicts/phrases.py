@@ -276,7 +276,7 @@ _REACH = 300
 
 
 def is_doubted(text: str, start: int, end: int) -> bool:
-    """Whether the text does not state what stands between two offsets.
+    """Whether the text does not state the words between two offsets.
 
     Denied, fixed, in the past, supposed, asked about or praised: then nothing can be inferred from it.
     """

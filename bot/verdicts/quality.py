@@ -166,7 +166,7 @@ ADVISORY_PHRASES = ("think about", "consider", "maybe", "perhaps", "you might")
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """A claim nobody verified: how it sounds, how to avoid it, and how a verified one reads."""
+    """An unverified claim: how it sounds, how to avoid it, and how a verified one reads."""
 
     label: str
     """As document 002 gives it."""
@@ -394,7 +394,7 @@ def find_problems(item: FeedbackText) -> tuple[QualityProblem, ...]:
 
 
 def ungrounded_problems(text: str) -> tuple[QualityProblem, ...]:
-    """Return the phrases that claim what nobody verified, by position."""
+    """Return the phrases that claim something unverified, by position."""
     return tuple(
         _wording_problem(FeedbackField.TEXT, phrase) for phrase in find_wording(text, Wording.UNGROUNDED)
     )

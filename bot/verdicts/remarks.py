@@ -70,7 +70,7 @@ class RemarkLabel:
 
     @property
     def is_silent(self) -> bool:
-        """Whether the label says that it is no finding."""
+        """Whether the label says that it is not a finding."""
         return self.name in SILENT_LABELS and self.blocks is None
 
 
@@ -177,7 +177,7 @@ def read_review_body(body: str, gates: Gates, *, url: str = "", repository: str 
 
 
 def _label_item(item: Item) -> Item | None:
-    """Return a stated tag with the label of its text; None where the label says that it is no finding."""
+    """Return a stated tag with the label of its text; None if the label says that it is not a finding."""
     label = read_label(item.words)
     if label.is_silent:
         return None

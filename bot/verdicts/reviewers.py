@@ -97,7 +97,7 @@ def is_severe(severity: str | None, threshold: str) -> bool:
 
 
 def read_app_comment(body: str, app: ReviewerFormat) -> AppRemark | None:
-    """Return what the comment says without its scaffolding; None where that is nothing."""
+    """Return what the comment says without its scaffolding; None if that is nothing."""
     head = body[:_HEAD].partition("```")[0].lower()
     severity = next((mark.severity for mark in app.severities if mark.text.lower() in head), None)
     suggestion = find_suggestion(body)

@@ -34,7 +34,7 @@ class SarifRules:
                 self._by_name.setdefault(as_text(rule.get("id")), rule)
 
     def of(self, result: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        """Return the description of the result's rule, empty where there is none, and its name."""
+        """Return the description of the result's rule, empty if there is none, and its name."""
         reference = as_object(result.get("rule"))
         name = as_text(result.get("ruleId")) or as_text(reference.get("id"))
         rule = self._by_name.get(name) or self._by_name.get(name.rpartition("/")[0]) or {}
@@ -218,7 +218,7 @@ class SarifLog:
 
 
 class SarifError(Exception):
-    """The value is no SARIF log; the message says why in one line."""
+    """The value is not a SARIF log; the message says why in one line."""
 
 
 def parse_sarif(log: object, root: str = "") -> SarifLog:

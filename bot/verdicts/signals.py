@@ -188,7 +188,7 @@ MAX_VALIDATIONS_KEPT = 20
 def merge_validation(
     pull_request: PullRequest, event: ValidationEvent, rules: RepositoryRules, me: Account
 ) -> tuple[Verdict, ...]:
-    """Return the verdicts with a submitted validation; the newest of the same validator stands."""
+    """Return the verdicts with a submitted validation; the newest of each validator counts."""
     results = build_items(event.findings, event.tool, rules.validators)
     reported, more = limit_items((*event.items, *results))
     # An advisory verdict rejects while one of its findings blocks, so each of them says whether it does.

@@ -62,7 +62,7 @@ def parse_tags(body: str, gates: Gates, *, url: str = "", place: Location | None
 
 @dataclass(frozen=True, slots=True)
 class TagHit:
-    """A known tag in brackets, and where it stands in the body."""
+    """A known tag in brackets, and its position in the body."""
 
     tag: str
     start: int

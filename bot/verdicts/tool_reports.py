@@ -72,7 +72,7 @@ class ReportProblem:
     what: str
 
     def __str__(self) -> str:
-        """The location, where there is one, and what is wrong there."""
+        """The location, if there is one, and what is wrong there."""
         return f"{self.where or 'the report'} {self.what}"
 
 
@@ -100,7 +100,7 @@ class ToolReport:
 
 
 def read_report(body: bytes, content_type: str = "", root: str = "") -> ToolReport:
-    """Read a report, told apart by its type, else by its content; raise `ReportError`.
+    """Read a report, whose format is known from its type or else its content; raise `ReportError`.
 
     `root` is where the repository was checked out on the tool's machine.
     """

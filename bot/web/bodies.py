@@ -165,7 +165,7 @@ class BodyBudget:
             raise ApiError(400, "The body ended early.") from None
 
     def _count(self, incoming: _Incoming, chunk: bytes) -> bytes:
-        """Count the chunk; raises `ApiError` where it is too much."""
+        """Count the chunk; raises `ApiError` if it is too much."""
         size = incoming.size + len(chunk)
         if size > incoming.max_size:
             raise self._too_large(incoming)

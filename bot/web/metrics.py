@@ -220,7 +220,7 @@ class Metrics:
 
 
 def without_ids(counts: QueueCounts) -> QueueCounts:
-    """The same without the ids of our own deliveries: they hold the numbers of repositories."""
+    """The same without the ids of the bot's own deliveries: they contain the numbers of repositories."""
     crashes: Counter[tuple[str, str]] = Counter()
     for (delivery, event), number in counts.parked_crashes.items():
         crashes[OTHER if ":" in delivery else delivery, event] += number
@@ -304,7 +304,7 @@ def _show_names(registry: CollectorRegistry, broken: Counter[BrokenGateKey]) -> 
 
 
 def limit_series(broken: Iterable[tuple[BrokenGateKey, int]]) -> list[tuple[BrokenGateKey, int]]:
-    """The series of the authors and of the tags with the most, so many of each a repository."""
+    """Return the series of the authors and tags with the highest counts, a limited number per repository."""
     rows = list(broken)
     authors, tags = (_most(rows, label) for label in (1, 2))
     return [(key, number) for key, number in rows if key[:2] in authors and (key[0], key[2]) in tags]

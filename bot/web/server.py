@@ -55,7 +55,7 @@ def remote_is_client(trusted: Sequence[Network]) -> Middleware:
 
 
 def _parse_address(text: str) -> Address | None:
-    """Parse an address, which some proxies write with a port; None where it is none."""
+    """Parse an address, which some proxies write with a port; None if it is none."""
     text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]

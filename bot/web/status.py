@@ -101,7 +101,7 @@ class StatusPage:
         }
 
     def _budgets(self, status: StoreStatus, now: datetime) -> list[dict[str, Any]]:
-        """GitHub's limits by installation: requests as it told this process, writes as all of them count."""
+        """GitHub's limits by installation: requests as this process saw them, writes of all processes."""
         writes = {budget.installation_id: budget for budget in status.budgets}
         rows = []
         told = dict(self.meter.budgets)

@@ -38,7 +38,7 @@ _WRITE_ACTIONS = ("created", "edited", "opened", "completed")
 
 
 def parse_envelope(body: bytes) -> JsonObject | None:
-    """Parse the fields of the payload that the webhook needs; None where the body is no JSON object."""
+    """Parse the fields of the payload that the webhook needs; None if the body is not a JSON object."""
     try:
         str(body, "utf-8")  # the decoder does not check strings that it skips
         return _decode_envelope(body)
@@ -100,7 +100,7 @@ _HAND_OVER_TIMEOUT = 15
 
 
 async def hand_over_delivery(delivery: Delivery, secret: bytes, host: str, port: int) -> bool:
-    """Post a delivery to a local server; returns False where none listens there."""
+    """Post a delivery to a local server; returns False if none listens there."""
     signature = hmac.digest(secret, delivery.body, "sha256").hex()
     headers = {
         "Content-Type": "application/json",

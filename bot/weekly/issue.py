@@ -40,7 +40,7 @@ class WeeklyDecision:
 def render_weekly_issue(
     summary: WeeklySummary, context: WeeklyContext, minimum: int = MIN_REVIEWED
 ) -> WeeklyIssue | None:
-    """Render the issue of a week; None where too few pull requests were reviewed."""
+    """Render the issue of a week; None if too few pull requests were reviewed."""
     if not has_enough_reviews(summary, minimum):
         return None
     recommendations = recommend(summary, context)

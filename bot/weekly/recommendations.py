@@ -83,9 +83,10 @@ def _check_first(summary: WeeklySummary, context: WeeklyContext) -> Recommendati
     name, times = gate_display_name(tag, context.gates), alone[tag]
     subject, spared = _subject(tag, context.gates), format_count(times, "rejection")
     cost = format_out_of(times, summary.now.rejected, "rejected pull request")
+    told = "*Lessons for agents* below" if context.lessons.lessons else "agent instructions"
     return Recommendation(
         f"**{name}** is auto-fixable and was the only blocking issue in {cost}: check it before review "
-        "(pre-commit hook, agent instructions).",
+        f"(pre-commit hook, {told}).",
         f"check {subject} before review; that alone would have prevented {spared}",
     )
 

@@ -10,7 +10,7 @@ from bot.store.schema import weekly_issue_table, weekly_run_table
 
 
 def load_issue_number(transaction: Transaction, repository_id: int) -> int | None:
-    """Load the number of the weekly issue, None where none is known."""
+    """Load the number of the weekly issue, None if none is known."""
     number: int | None = transaction.execute(
         select(weekly_issue_table.c.number).where(weekly_issue_table.c.repository_id == repository_id)
     ).scalar()

@@ -120,7 +120,7 @@ class WeekQuery:
 
     @property
     def window(self) -> TimeWindow:
-        """The week, up to now where it is not over."""
+        """The week, up to now if it is not over."""
         week = self.week.window(self.zone)
         if self.as_of is None:
             return week
@@ -149,7 +149,7 @@ class WeekTotal:
 
 @dataclass(frozen=True, slots=True)
 class UncountedReviews:
-    """Rejecting reviews that did not count, because the reviewer is no validator."""
+    """Rejecting reviews that did not count, because the reviewer is not a validator."""
 
     named: Mapping[Validator, int] = field(default_factory=dict)
     """App or agent → reviews, most first."""
@@ -180,7 +180,7 @@ class WeeklySummary:
     reviews: tuple[ReviewerRates, ...] = ()
     """Each validator's confirmed claims and vague items."""
     tracked: FollowRate | None = None
-    """How often feedback was followed, as the week's iterations show; None where none does."""
+    """How often feedback was followed, as the week's iterations show; None if none does."""
     advice: AdviceRates = field(default_factory=AdviceRates)
     """How often advised actions were accepted."""
 
@@ -218,7 +218,7 @@ def summary_needed_since(query: WeekQuery) -> datetime:
 
 
 def has_enough_reviews(summary: WeeklySummary, minimum: int = MIN_REVIEWED) -> bool:
-    """Whether enough pull requests were reviewed; a merge without a verdict is no review."""
+    """Whether enough pull requests were reviewed; a merge without a verdict is not a review."""
     return summary.now.total - summary.merged_unreviewed >= minimum
 
 

@@ -77,7 +77,7 @@ _MAX_ACTIONS = 3
 
 
 def render_advice(rates: AdviceRates) -> tuple[str, ...]:
-    """Render one line; nothing where too few briefs were reviewed."""
+    """Render one line; nothing if too few briefs were reviewed."""
     if rates.accepted.whole < MIN_BRIEFS:
         return ()
     share = format_share(rates.accepted.part, rates.accepted.whole)
@@ -189,7 +189,7 @@ def render_gates(summary: WeeklySummary, gates: Gates) -> tuple[str, ...]:
 
 
 def render_authors(authors: Sequence[AuthorWeek]) -> tuple[str, ...]:
-    """Render the authors; nothing where they are not shown."""
+    """Render the authors; nothing if they are not shown."""
     if not authors:
         return ()
     names = "| Author | Reviewed | Rejected | First-pass | Most broken | vs last week |"
@@ -214,7 +214,7 @@ def _followed(summary: WeeklySummary) -> str:
 
 
 def _helped(summary: WeeklySummary) -> str:
-    """Say whether feedback helped and was clear; nothing where no iteration shows it."""
+    """Say whether feedback helped and was clear; nothing if no iteration shows it."""
     rate = summary.tracked
     if rate is None:
         return ""

@@ -233,9 +233,9 @@ def test_a_command_cannot_exist_without_help_or_a_working_example():
     for name in whole:
         with pytest.raises(TypeError, match=name):
             SlashCommand(**{key: value for key, value in whole.items() if key != name})
-    with pytest.raises(ValueError, match="needs a help"):
+    with pytest.raises(ValueError, match="needs its own help"):
         SlashCommand(**whole | {"help": " "})
-    with pytest.raises(ValueError, match="an example of its own"):
+    with pytest.raises(ValueError, match="needs its own help and example"):
         SlashCommand(**whole | {"example": "/feedback-help"})
     with pytest.raises(ValueError, match="is not a period"):
         SlashCommand(**whole | {"example": "/feedback-history 30x"})

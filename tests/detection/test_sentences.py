@@ -23,7 +23,21 @@ def test_there_are_enough_of_them_and_half_are_harmless():
     assert (sum(map(len, LABELLED.values())) >= 400, len(LABELLED["none"]) >= 200) == (True, True)
 
 
-@pytest.mark.parametrize("label", LABELLED)  # rows 195-198, 220
-def test_most_sentences_of_a_label_are_understood(label, rules):
+@pytest.mark.parametrize(  # rows 195-198, 220
+    ("label", "most"),
+    [
+        ("runtime_error", 0.1),
+        ("verification_failure", 0.2),
+        ("user_rejection", 1 / 3),  # a refusal in other words than usual is not guessed
+        ("partial_success", 0.25),
+        ("none", 0.08),  # how many harmless ones may be called a failure
+    ],
+)
+def test_most_sentences_of_a_label_are_understood(label, most, rules):
     missed = [text for text in LABELLED[label] if (detect(text, rules).type or "none") != label]
-    assert len(missed) <= 0.25 * len(LABELLED[label]), missed
+    assert len(missed) <= most * len(LABELLED[label]), missed
+
+
+def test_words_that_are_hardly_ahead_decide_only_beside_a_formal_state(rules):
+    text = "When the copyright question is settled this is good to merge."
+    assert (detect(text, rules).type, detect(text, rules, "approved").type) == (None, "partial_success")

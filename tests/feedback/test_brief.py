@@ -325,14 +325,14 @@ def test_a_repository_limits_the_rounds(most, made):  # row 240
 @pytest.mark.parametrize(
     ("item", "known", "question"),
     [
-        (VAGUE, ALICE, "Ask `alice`: where is the problem?"),
-        (FIXED, SEEN, "Ask `alice`: where is the problem?"),
+        (VAGUE, ALICE, "Ask `alice`: which place?"),
+        (FIXED, SEEN, "Ask `alice`: which place?"),
         (replace(PLACED, fix=""), SEEN, "Ask `alice`: what should change?"),
         (PLACED, ALICE, "Ask `alice`: what shows the problem?"),
         (
             VAGUE,
             BriefFacts("validate", only_checks=True),
-            "Read the output of `validate`: where is the problem?",
+            "Read the output of `validate`: which place?",
         ),
     ],
 )

@@ -86,7 +86,7 @@ def test_the_brief_stands_in_the_document_and_fits_its_schema():
 
 def test_a_brief_that_names_no_place_says_whom_to_ask():
     last = make_feedback_with_brief(make_review(3, "<!-- ISSUES: scope_error -->")).brief.lines[-1].text
-    assert last == "Ask `alice`: where is the problem?"
+    assert last == "Ask `alice`: which place?"
 
 
 def test_without_the_detector_there_is_no_brief():
@@ -166,7 +166,7 @@ def test_a_comment_that_almost_agrees_is_told_what_is_left(verdict):  # rows 198
         ("focus_on_gap", "Finish what is left: Date accuracy"),
         ("add_targeted_constraint", DATE_FIX),
         ("request_incremental_fix", "Change nothing else: Date accuracy is all that is open"),
-        ("request_clarification", "Ask `leo[bot]`: where is the problem?"),
+        ("request_clarification", "Ask `leo[bot]`: which place?"),
     ]
 
 
@@ -274,7 +274,7 @@ def test_a_quoted_test_is_nobodys_own_word():  # row 225
 
 def test_a_failed_check_without_a_place_is_read_not_asked():
     last = checked(annotations=()).brief.lines[-1].text
-    assert last == "Read the output of `validate`: where is the problem?"
+    assert last == "Read the output of `validate`: which place?"
 
 
 def test_each_round_is_logged_and_refines_the_one_before():  # rows 241, 242
@@ -290,7 +290,7 @@ def test_a_repository_that_allows_one_round_gets_what_the_event_says():  # row 2
     once = replace(MAPPED, detection=DetectionConfig(max_refinement_iterations=1))
     made = checked(rules=once)
     assert [entry.round for entry in feedback_log(made.pull_request)] == [1]
-    assert made.brief.lines[-1].text == "Read the output of `validate`: where is the problem?"
+    assert made.brief.lines[-1].text == "Read the output of `validate`: which place?"
 
 
 def test_only_the_round_that_was_posted_is_counted_as_advice():  # row 245
@@ -332,7 +332,7 @@ def test_a_place_that_is_not_there_is_no_place_to_look_at():
         make_review(3), make_inline_comment(71, 3, "[date_errors] month 13", path="claims/gone.md")
     )
     assert [text for text in lines(made) if "gone" in text] == []
-    assert lines(made)[-1] == "Ask `alice`: where is the problem?"
+    assert lines(made)[-1] == "Ask `alice`: which place?"
 
 
 def test_a_tag_is_no_test():

@@ -161,7 +161,7 @@ def test_what_is_resolved_waits_for_a_maintainer():
     assert make_accepted_story().visible() == snapshot("""\
 **Resolved** — 5 fixed, at [`eeeeeee`](https://github.com/acme/knowledge/commit/eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee), iteration 4
 
-**Next** (maintainer): nothing rejects it any more: merge it.
+**Next** (maintainer): merge it; nothing rejects it any more.
 
 <details><summary>Quality 0.28 → 0.69 → 0.34 → 1.00: the last iteration is the best</summary>
 

@@ -177,6 +177,15 @@ def test_a_check_that_passes_on_a_rerun_of_the_same_head_withdraws():
     assert story.statuses() == {"tests_failing": "withdrawn"}
 
 
+def test_a_head_that_comes_back_brings_the_results_of_its_checks():
+    failure = Item("tests_failing", "assert 1 == 2")
+    story = Story().check(failure).push("b").check().push("a")
+    assert story.statuses() == {"tests_failing": "regressed"}
+    assert story.push("b").statuses() == {"tests_failing": "fixed"}
+    dismissed = Story().check(failure).dismiss("tests_failing").push("b").push("a")
+    assert dismissed.statuses() == {"tests_failing": "dismissed"}
+
+
 def test_another_failing_test_is_another_finding():
     first = Item("tests_failing", "one", part=("test", "test_one"))
     second = Item("tests_failing", "two", part=("test", "test_two"))

@@ -161,9 +161,16 @@ def test_no_finding_is_closed_without_an_act_of_its_validator_a_maintainer_or_it
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(_checks, max_size=4), st.lists(_checks, min_size=1, max_size=8))
-def test_a_check_fails_while_the_newest_run_of_a_suite_that_counts_does(before, after):
-    pull_request = play([*before, ("push", "b", {}), *after]).pull_request
+@given(st.lists(_checks, max_size=4), st.lists(_checks, min_size=1, max_size=8), st.booleans())
+def test_a_check_fails_while_the_newest_run_of_a_suite_that_counts_does(before, after, returns):
+    acts = [*before, ("push", "b", {}), *after]
+    if returns:
+        acts += [
+            ("push", "c", {}),
+            ("check", "test_a" if after[-1][1] is None else None, 1),
+            ("push", "b", {}),
+        ]
+    pull_request = play(acts).pull_request
     head = pull_request.head
     runs = [v for v in pull_request.verdicts if v.validator.check and v.head == head]
     newest = {run.suite: run for run in runs}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.findings.ledger import build_ledger
-from bot.iterations.model import current_dismissals, list_iterations, overturned_tags
+from bot.iterations.model import current_dismissals, list_iterations
 from bot.pull_request.model import Item, Revision, Ruling, RulingAction, Stance, Validator, Verdict
 from tests.builders import BOB, HEADS, at_minute, make_pull_request
 
@@ -72,7 +72,6 @@ def test_a_tag_that_is_dismissed_twice_is_gone_at_both_revisions():
     twice = dismissed("date_errors", 1), dismissed("date_errors", 2)
     known = pushed(2, verdicts, *twice)
     assert tags(known) == [("scope_error",), ("near_duplicate",)]
-    assert [found.at for found in overturned_tags(known)] == [at_minute(15), at_minute(25)]
     assert dismissals(known) == twice[1:]
 
 

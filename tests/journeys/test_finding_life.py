@@ -284,6 +284,27 @@ async def test_a_check_has_passed_when_it_is_skipped_and_is_waited_for_after_a_p
             await push(harness, pull, line6=f"other = '{conclusion}'")
 
 
+async def test_a_head_that_comes_back_brings_the_results_of_its_checks(harness, knowledge, pull):
+    config = "version: 1\nextends: [code-review]\nvalidators:\n  checks:\n    ci / test: [tests_failing]\n"
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
+    async with harness.run_bot():
+        first = pull.head_sha
+        harness.github.check(pull, "ci / test", "failure", CheckOutput("1 failed", "E  assert 1 == 2"))
+        await push(harness, pull, line5="other = 0")
+        second = pull.head_sha
+        harness.github.check(pull, "ci / test", "success")
+        assert await statuses(harness, pull) == {"tests_failing": "fixed"}
+        harness.github.force_push(pull, first)
+        assert await statuses(harness, pull) == {"tests_failing": "regressed"}
+        assert (harness.markers(pull)[-1]["verdict"], harness.markers(pull)[-1]["turn"]) == (
+            "refine",
+            "author",
+        )
+        harness.github.force_push(pull, second)
+        assert await statuses(harness, pull) == {"tests_failing": "fixed"}
+        assert harness.markers(pull)[-1]["verdict"] == "accept"
+
+
 async def test_a_named_apps_review_of_a_later_head_requests_changes_again(harness, knowledge, pull):
     config = "version: 1\nvalidators:\n  apps: [coderabbitai]\n"
     harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})

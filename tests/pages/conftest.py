@@ -117,12 +117,13 @@ async def with_few_colours(page: Page, taken: bytes) -> bytes:
 
 
 def picture_text(text: str) -> list[str]:
-    """The lines of a picture, without what differs each time: commits, numbers and days."""
+    """The lines of a picture, without what differs each time: commits, numbers, days and quick edits."""
     months = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
     text = re.sub(r"\b(?=[a-f]*\d)[0-9a-f]{7}\b", "COMMIT", text)
     text = re.sub(rf"\b\d+( ({months})\w*)?( \d{{4}})?–\d+ ({months})\w*( \d{{4}})?", "DAYS", text)
     text = re.sub(rf"\b\d+ ({months})\b", "DAY", text)
-    return [re.sub(r"\d+", "0", line).strip() for line in text.splitlines() if line.strip()]
+    lines = (line.strip().removesuffix(" · edited") for line in text.splitlines())
+    return [re.sub(r"\d+", "0", line) for line in lines if line]
 
 
 def has_same_words(recorded: list[str], shown: list[str]) -> bool:

@@ -268,10 +268,9 @@ def test_once_sums_the_story_up_under_three_headings_and_ends(tmp_path):
         "**Resolved** — 3 fixed, at `…`, iteration 4",
         "**Merged** — 3 fixed, at `…`, iteration 4",
     ]
-    assert (
-        "`tests/test_cart.py::test_spring_discount` pass: `AssertionError: assert 1005 == 1003`." in printed
-    )
+    assert "`tests/test_cart.py::test_spring_discount` pass: `AssertionError: assert 1005 == 1003`" in printed
     assert "\n### Worth doing\n\n1. **Lock file** is auto-fixable" in printed
+    assert "check it before review (pre-commit hook, *Lessons for agents* below)." in printed
     # Markers, folds, addresses and colours are left out: somebody reads this.
     assert [text for text in ("<!--", "<details>", "](http", "\x1b", "```") if text in printed] == []
 

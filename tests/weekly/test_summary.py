@@ -45,6 +45,11 @@ def of(*stories, **asked):
     return summarize_week(stories, GATES, replace(ASK, **asked))
 
 
+def test_a_gate_beside_a_blocker_without_a_tag_is_not_the_only_one():
+    story = make_record(1, make_rejection(3, "date_errors", None), closed=2)
+    assert of(story).only_blocker == {}
+
+
 def test_a_week_and_the_one_before():
     week = of(
         make_record(1, make_rejection(3, "date_errors"), closed=2),

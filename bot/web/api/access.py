@@ -38,7 +38,7 @@ class RateLimiter:
         self._windows: TTLCache[str, tuple[float, int]] = TTLCache(_MAX_CALLERS, _MINUTE, timer=timer)
 
     def spend(self, caller: str) -> float:
-        """Count a call; returns 0 where it may be made, else the seconds until the next one may."""
+        """Count a call; returns 0 if it may be made, else the seconds until the next one may."""
         start, count = self._windows.get(caller, (self._timer(), 0))
         remaining = start + _MINUTE - self._timer()
         if count and remaining <= 0:

@@ -24,7 +24,7 @@ _MAX_NUMBER = 2**31 - 1
 ProgressFunction = Callable[[PullRequest, RepositoryRules], dict[str, Any]]
 """`iteration_history`, `feedback_history`, `best_tracker` and `grounding` of a pull request."""
 ReportFunction = Callable[[PullRequest, RepositoryRules], str | None]
-"""The selection report, None where there is nothing to select from."""
+"""The selection report, None if there is nothing to select from."""
 
 
 FindingsFunction = Callable[[PullRequest, RepositoryRules], dict[str, Any]]

@@ -89,7 +89,7 @@ class AuthorEndpoints:
         )
 
     async def one(self, request: web.Request, access: TokenAccess) -> web.Response:
-        """One author's patterns; the empty ones for whoever has no pull requests here."""
+        """One author's patterns; empty ones for an author without pull requests here."""
         hours = query_integer(request, "hours", DEFAULT_HOURS, MAX_REPORT_HOURS)
         rules = await self.rule_book.rules(access.repository)
         author = await self._author(request, access, rules)

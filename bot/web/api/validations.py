@@ -1,4 +1,4 @@
-"""API of validations: take in what tools report, and say what became of it."""
+"""API of validations: accept the reports of tools, and show their status."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class _Query:
 
 @dataclass(frozen=True, slots=True)
 class ValidationEndpoints:
-    """Accepts the findings of validators outside GitHub's events, and reports what became of them."""
+    """Accepts findings that validators submit over HTTP, and reports their status."""
 
     store: Store
     github: GitHub
@@ -194,7 +194,7 @@ def _read(body: bytes, content_type: str, root: str) -> ToolReport:
 
 
 def _role(access: TokenAccess, rules: RepositoryRules) -> str:
-    """Return the role that allows the caller to submit; raises `ApiError` where there is none."""
+    """Return the role that allows the caller to submit; raises `ApiError` if there is none."""
     if access.workflow:
         return Permission.WRITE.value
     if access.may(Permission.WRITE):
@@ -209,7 +209,7 @@ def _role(access: TokenAccess, rules: RepositoryRules) -> str:
 
 
 def _name_tool(report: ToolReport, query: _Query, access: TokenAccess) -> ToolReport:
-    """Name the tool as the caller does, behind the name of its workflow: each of these stands for itself."""
+    """Name the tool as the caller does, after the name of its workflow: each counts separately."""
     names = (access.workflow.workflow if access.workflow else "", query.tool or report.tool)
     return replace(report, tool=" / ".join(filter(None, names)))
 

@@ -8,6 +8,6 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    """Room for the head; what was recorded before has none until it is next told of."""
+    """Add a column for the head; earlier rows have none until their next event."""
     op.add_column("pull_request", sa.Column("head", sa.Text(), nullable=False, server_default=""))
     op.create_index("ix_pull_request_repository_id_head", "pull_request", ["repository_id", "head"])
