@@ -51,7 +51,9 @@ acts_strategy = st.lists(
             st.sampled_from((ALICE, BOB, RIO)),
             st.booleans(),
         ),
-        st.tuples(st.just("dismiss"), st.sampled_from((*TAGS, "tests_failing"))),
+        st.tuples(st.just("call"), st.just("reply"), st.sampled_from((101, 102, 103, 201, 202))),
+        st.tuples(st.just("call"), st.just("request_review"), st.sampled_from(PEOPLE)),
+        st.tuples(st.just("call"), st.just("dismiss"), st.sampled_from((*TAGS, "tests_failing"))),
         st.tuples(st.just("lift"), st.integers(0, 9)),
         st.tuples(st.just("edit"), st.integers(0, 9)),
         _checks,
@@ -80,8 +82,8 @@ def _play_one(story: Story, act) -> None:
             story.push(letter, changed)
         case ("resolve", comment, by, resolved):
             story.resolve(comment, by, "write" if by is BOB else None, resolved=resolved)
-        case ("dismiss", tag):
-            story.dismiss(tag)
+        case ("call", method, argument):
+            getattr(story, method)(argument)
         case ("lift", index) if index < len(reviews):
             story.change_verdict(reviews[index], lifted_at=at_minute(story.tick()))
         case ("edit", index) if index < len(reviews) and story.pull_request.verdicts[reviews[index]].items:
@@ -131,6 +133,17 @@ def test_the_order_of_arrival_does_not_matter(acts, chance: random.Random):
         conversation=replace(pull_request.conversation, threads=tuple(threads)),
     )
     assert summary(shuffled) == summary(pull_request)
+
+
+@settings(max_examples=150, deadline=None)
+@given(acts_strategy)
+def test_the_authors_replies_and_requests_change_no_status(acts):
+    story = play(acts)
+    before = summary(story.pull_request)
+    for comment in (101, 102, 103, 201, 202):
+        story.reply(comment)
+    story.request_review(ALICE)
+    assert summary(story.pull_request) == before
 
 
 @settings(max_examples=150, deadline=None)
