@@ -333,7 +333,7 @@ _KNOWLEDGE_BASE = Story(
     files={"README.md": "# knowledge\n"},
     checks=("validate", "links", "frontmatter", "spelling", "build"),
     title="Futarchy proves that markets resist manipulation",
-    description="A claim from `sources/hanson-2013.md`, on what the experiment with 24 markets shows.",
+    description="A claim on what the experiment with 24 markets shows.",
     rejected=(
         Chapter(
             "alice requests changes: two blocking issues",
