@@ -10,12 +10,14 @@ out what to read; only `conclude` renders, once. The caller applies the result i
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from typing import ParamSpec, TypeVar
 
 from bot.commands.fetch import CommandHandler
 from bot.commands.invocation import find_invocations
@@ -69,6 +71,11 @@ logger = logging.getLogger("pipeline.feedback")
 
 NO_CHANGE = TurnResult(None, (), ())
 """The result of a turn that changes nothing."""
+LONG_TEXTS = 20_000
+"""Characters of reviews from which a turn is computed on a thread: 64 KB can take a second or more."""
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +115,9 @@ class TurnRunner:
         )
         facts = await fetch_signals(facts, pull_request, events, rules, self.github)
         facts = replace(facts, forgotten=forgotten)
+        compute = Compute(on_thread=_has_long_texts(facts))
         is_repetition = not invocations and _may_repeat_review(events)
-        if is_repetition and merge_facts(pull_request, facts, rules, moment.now) == stored:
+        if is_repetition and await compute(merge_facts, pull_request, facts, rules, moment.now) == stored:
             return NO_CHANGE
         facts = replace(
             facts,
@@ -118,7 +126,7 @@ class TurnRunner:
         )
 
         is_first = partial(self._is_first_rejection, pull_request)
-        assessor = Assessor(rules, moment, self.github, pull_request.verdicts, is_first)
+        assessor = Assessor(rules, moment, self.github, pull_request.verdicts, is_first, compute)
         assessment, facts = await assessor.assess(pull_request, facts)
         outcome = CommandOutcome(assessment.pull_request)
         if invocations:
@@ -129,7 +137,7 @@ class TurnRunner:
             changed = _merge_command_changes(pull_request, outcome.pull_request)
             assessment, facts = await assessor.assess(changed, facts)
 
-        decision = conclude(assessment, rules, moment, self.site, recent_records)
+        decision = await compute(conclude, assessment, rules, moment, self.site, recent_records)
         decision = add_check_effects(decision, facts, rules, self.site)
         logger.info("decided", extra={"pull_request": pull_request.name, "reason": decision.reason})
         effects = (*outcome.reactions, *decision.effects, *outcome.replies)
@@ -156,6 +164,21 @@ class TurnRunner:
 
 
 @dataclass(frozen=True, slots=True)
+class Compute:
+    """Calls the pure steps of a turn: on a thread if they are long, so that other deliveries don't wait."""
+
+    on_thread: bool
+
+    async def __call__(
+        self, step: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Result:
+        """Return what the step returns."""
+        if self.on_thread:
+            return await asyncio.to_thread(step, *args, **kwargs)
+        return step(*args, **kwargs)
+
+
+@dataclass(frozen=True, slots=True)
 class Assessor:
     """Assesses a pull request, and reads from GitHub what each feature needs for it."""
 
@@ -166,10 +189,11 @@ class Assessor:
     """The verdicts that were known before this turn."""
     is_first_rejection: Callable[[], Awaitable[bool]]
     """Whether the bot has not commented in this repository before."""
+    compute: Compute = Compute(on_thread=False)
 
     async def assess(self, before: PullRequest, facts: Facts) -> tuple[Assessment, Facts]:
         """Work out what is wrong; return it with the facts that were read for it."""
-        merged = merge_verdicts(before, facts, self.rules, self.moment.now)
+        merged = await self.compute(merge_verdicts, before, facts, self.rules, self.moment.now)
         if suites := unread_suites(merged):
             facts = replace(facts, triggers=await fetch_triggers(merged.repository, suites, self.github))
         merged = record_triggers(merged, facts.triggers)
@@ -180,7 +204,7 @@ class Assessor:
         merged = record_grounding(merged, facts, self.rules, self.moment.now)
         facts = await self._read_fixable_files(before, merged, facts)
         merged = merge_texts(before, merged, facts)
-        assessment = assess(merged, self.rules, self.moment)
+        assessment = await self.compute(assess, merged, self.rules, self.moment)
         if assessment.reason == NOTHING_TO_ADD and await self.is_first_rejection():
             assessment = assess(merged, self.rules, self.moment, assessment.detection, is_first=True)
         return await self._name_framework(merged, assessment, facts)
@@ -215,6 +239,11 @@ class Assessor:
         facts = replace(facts, framework=framework_in_manifests(texts))
         merged = replace(merged, framework=facts.framework)
         return assess(merged, self.rules, self.moment, assessment.detection), facts
+
+
+def _has_long_texts(facts: Facts) -> bool:
+    length = sum(len(review.body) for review in facts.reviews or ())
+    return length + sum(len(comment.body) for comment in facts.inline_comments or ()) > LONG_TEXTS
 
 
 def _may_repeat_review(events: Iterable[Event]) -> bool:

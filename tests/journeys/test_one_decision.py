@@ -69,3 +69,14 @@ async def test_a_command_that_changes_the_verdict_is_decided_once(journey, pull)
         await journey.wait_until_idle()
     assert {name: calls[name] for name in ONCE} == ONCE
     assert journey.markers(pull)[0]["blocking"] == ["scope_error"]
+
+
+async def test_a_long_review_is_decided_on_a_thread_so_that_others_do_not_wait(journey, pull):
+    await journey.wait_until_idle()
+    with counting() as calls:
+        journey.github.submit_review(
+            pull, "alice", REJECT, "[date_errors] month 13\n" + "- a name is odd\n" * 3_000
+        )
+        await journey.wait_until_idle()
+    assert calls == {}
+    assert "month 13" in journey.comments(pull)[0]
