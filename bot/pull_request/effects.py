@@ -233,7 +233,7 @@ class PostWeekComment:
 
 @dataclass(frozen=True, slots=True)
 class ShowComment:
-    """Show `body` in the sticky comment; `anew` reposts it at the end and supersedes the old one."""
+    """Show `body` in the sticky comment; with `anew`, repost it at the end and supersede the old one."""
 
     repository: Repository
     number: int

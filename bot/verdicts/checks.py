@@ -157,7 +157,7 @@ def _check_verdict(
         items, more = limit_items(infer_tags(_untagged_items(check, annotations, failure), rules))
     run = f"{check.suite_id}/{int(check.at.timestamp())}-{check.run_id or 0}"
     return Verdict(
-        # Every run is one, also where an App ends one run twice: what was dismissed in the first stays so.
+        # An App can end one run twice: it is the same run, and what was dismissed in it stays dismissed.
         id=f"check:{_check_key(check)}@{check.head}#{run}",
         validator=Validator(f"check:{_check_key(check)}", check.name, bot=True, check=True),
         stance=stance,
