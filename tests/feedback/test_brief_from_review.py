@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.feedback.brief_inputs import feedback_log
+from bot.feedback.brief_inputs import collect_brief_inputs, feedback_log
 from bot.feedback.build import build_feedback
 from bot.feedback.document import build_document
 from bot.gates import schemas
@@ -91,6 +91,16 @@ def test_a_brief_that_names_no_place_says_whom_to_ask():
 
 def test_without_the_detector_there_is_no_brief():
     assert make_feedback_with_brief(make_review(3, FAILING), rules=RULES).brief is None
+
+
+def test_each_remark_without_a_tag_is_an_item_with_its_own_words():
+    review = make_review(3, "- The cache never expires.\n- The lock is held for too long.")
+    feedback = make_feedback_with_brief(review)
+    for collected in collect_brief_inputs(feedback, review.body):
+        assert [item.text for item in collected.items] == [
+            "The cache never expires.",
+            "The lock is held for too long.",
+        ]
 
 
 def test_what_is_said_at_a_line_without_a_tag_is_heard_too():
