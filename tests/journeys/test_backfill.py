@@ -159,7 +159,7 @@ async def test_nothing_is_posted_and_what_comes_later_is_answered_as_ever(harnes
         await harness.wait_until_idle()
     (marker,) = harness.markers(rejected)
     assert (marker["issues"], marker["iteration"], marker["verdict"]) == (
-        ["date_errors", "scope_error"],
+        ["scope_error", "date_errors"],
         5,
         "escalate",
     )

@@ -72,5 +72,5 @@ def test_the_workflow_names_inputs_that_the_action_has():
     given = job["steps"][-1]["with"]
     needed = {name for name, about in action["inputs"].items() if about.get("required")}
     assert needed <= set(given) <= set(action["inputs"])
-    listed = PAGE.partition("Inputs: ")[2].partition(". ")[0]
+    listed = PAGE.partition("Inputs: ")[2].partition("\n\n")[0]
     assert re.findall(r"`([a-z-]+)`", listed) == [*action["inputs"], *action["outputs"]]
