@@ -65,7 +65,9 @@ class Place:
                 tags = chance.sample(TAGS, k=chance.randrange(1, 4))
                 issues = f"<!-- ISSUES: {', '.join(tags)} -->"
                 self.github.submit_review(pull, "alice", "CHANGES_REQUESTED", issues)
-                self.wanted[pull.number] = tags
+                # A review of the same head adds; what it repeats moves to the end.
+                before = [tag for tag in self.wanted.get(pull.number, []) if tag not in tags]
+                self.wanted[pull.number] = before + tags
             await asyncio.sleep(1.0)
 
     def poison(self, chance: random.Random) -> None:
