@@ -498,3 +498,6 @@ async def test_beyond_the_limit_the_findings_closed_longest_ago_go_first(journey
     ledger = build_ledger(await recorded(journey, pull))
     assert (len(ledger.findings), len(ledger.open), ledger.omitted) == (500, 200, 100)
     assert {finding.item.words.split()[1] for finding in ledger.open} == {"2"}
+    counted = {"blocking": 200, "warnings": 0}
+    await journey.github.until(lambda: journey.markers(pull)[-1]["open"] == counted)
+    assert journey.markers(pull)[-1]["open"] == counted
