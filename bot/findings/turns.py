@@ -88,15 +88,17 @@ def next_report_due(pull_request: PullRequest, rules: RepositoryRules, now: date
 
 def _pending_checks(pull_request: PullRequest, ledger: Ledger, rules: RepositoryRules) -> tuple[str, ...]:
     revision = next((other for other in pull_request.revisions if other.head == pull_request.head), None)
-    results = {check.name: check for check in (revision.checks if revision else ())}
-    running = [name for name, check in results.items() if check.conclusion is None]
+    results = revision.checks if revision else ()
+    running = [check.name for check in results if check.conclusion is None]
+    # Only the name is known of what version 0.1 recorded.
+    reported = {check.name if check.app is None else check.validator_key for check in results}
     failed_before = [
         verdict.validator.name
         for verdict in ledger.newest
         if verdict.validator.key.startswith("check:")
         and verdict.stance is Stance.REJECTS
         and verdict.head != pull_request.head
-        and verdict.validator.name not in results
+        and reported.isdisjoint((verdict.validator.key, verdict.validator.name))
     ]
     names = dict.fromkeys((*running, *failed_before))
     return tuple(name for name in names if _is_check_name(name, rules))

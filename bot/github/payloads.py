@@ -382,12 +382,19 @@ def parse_comparison(answer: Any, head: str) -> Comparison:
 def parse_check_results(runs: Any, statuses: Any) -> tuple[CheckResult, ...]:
     """Check runs and commit statuses alike; a status that waits has no conclusion yet."""
     found = [
-        CheckResult(get_text(run, "name"), get_text(run, "conclusion") or None)
+        CheckResult(
+            get_text(run, "name"),
+            get_text(run, "conclusion") or None,
+            run_id=get_integer(run, "id") or 0,
+            app=get_text(run, "app.slug"),
+            suite_id=get_integer(run, "check_suite.id") or 0,
+        )
         for run in _list(runs, "check_runs")
     ]
     for status in _list(statuses, "statuses"):
         state = get_text(status, "state")
-        found.append(CheckResult(get_text(status, "context"), None if state == "pending" else state or None))
+        conclusion = None if state == "pending" else state or None
+        found.append(CheckResult(get_text(status, "context"), conclusion, app=""))
     return tuple(check for check in found if check.name)
 
 

@@ -80,9 +80,10 @@ def score_iteration(
 
 
 def counted_checks(checks: Iterable[CheckResult]) -> tuple[CheckResult, ...]:
-    """Return the completed checks of others, each name once: a repeated run replaces the one before."""
+    """Return the completed checks of others, each check of an App once, by its newest run."""
     # Our own check only repeats the verdicts, so it never counts.
-    latest = {check.name: check for check in checks if check.name != GATES_CHECK_NAME}
+    others = (check for check in checks if check.name != GATES_CHECK_NAME)
+    latest = {check.validator_key: check for check in sorted(others, key=lambda check: check.run_id)}
     return tuple(check for check in latest.values() if check.has_passed or check.has_failed)
 
 

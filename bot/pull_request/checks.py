@@ -19,6 +19,21 @@ class CheckResult:
     is_test: bool = False
     run_id: int = field(default=0, compare=False)
     """The newest run that is known of it; 0 for a status."""
+    app: str | None = None
+    """The slug of the App that ran it, empty for a status; None where version 0.1 recorded only the name."""
+    suite_id: int = 0
+    """The check suite of its run; 0 for a status."""
+
+    @property
+    def validator_key(self) -> str:
+        """What identifies the check across heads, as in the verdicts."""
+        return check_validator_key(self.app or "", self.name)
+
+    def is_same_run(self, other: CheckResult) -> bool:
+        """Whether two results are of one check in one suite, so that the newer replaces the older."""
+        if self.name != other.name:
+            return False
+        return None in (self.app, other.app) or (self.app, self.suite_id) == (other.app, other.suite_id)
 
     @property
     def has_passed(self) -> bool:
@@ -29,6 +44,11 @@ class CheckResult:
     def has_failed(self) -> bool:
         """Whether it failed; one that was skipped, cancelled or still runs did neither."""
         return self.conclusion in FAILED_CONCLUSIONS
+
+
+def check_validator_key(app: str, name: str) -> str:
+    """Return what identifies a check across heads: the App and the name; a status has no App."""
+    return f"check:{app}/{name}" if app else f"check:{name}"
 
 
 GATES_CHECK_NAME = "whetstone/gates"

@@ -97,12 +97,21 @@ def record_check(pull_request: PullRequest, event: CheckEvent) -> PullRequest:
     if recorded is None and not any(verdict.head == event.head for verdict in pull_request.verdicts):
         return pull_request
     kept = recorded or Revision(event.head, event.at)
-    run_id, is_running = event.run_id or 0, not event.conclusion
-    earlier = next((check for check in kept.checks if check.name == event.name), None)
-    if earlier and (earlier.run_id > run_id or (is_running and earlier.run_id == run_id)):
+    result = CheckResult(
+        event.name,
+        event.conclusion or None,
+        run_id=event.run_id or 0,
+        app=event.app,
+        suite_id=event.suite_id,
+    )
+    earlier = max(
+        (check.run_id for check in kept.checks if check.is_same_run(result)),
+        default=-1,
+    )
+    if earlier > result.run_id or (result.conclusion is None and earlier == result.run_id):
         return pull_request
-    others = (check for check in kept.checks if check.name != event.name)
-    checks = (*others, CheckResult(event.name, event.conclusion or None, run_id=run_id))[-MAX_KEPT_CHECKS:]
+    others = (check for check in kept.checks if not check.is_same_run(result))
+    checks = (*others, result)[-MAX_KEPT_CHECKS:]
     rest = (other for other in pull_request.revisions if other.head != event.head)
     ordered = sorted((*rest, replace(kept, checks=checks)), key=lambda revision: revision.seen_at)
     return replace(pull_request, revisions=tuple(ordered))
@@ -182,10 +191,10 @@ def _merge_checks(
     checks_read: tuple[CheckResult, ...], checks_reported: tuple[CheckResult, ...]
 ) -> tuple[CheckResult, ...]:
     """Merge the checks that were read with those of events that the read does not show as ended."""
-    ended = {check.name for check in checks_read if check.conclusion is not None}
-    unfinished = tuple(check for check in checks_reported if check.name not in ended)
-    names = {check.name for check in unfinished}
-    return (*(check for check in checks_read if check.name not in names), *unfinished)[-MAX_KEPT_CHECKS:]
+    ended = [check for check in checks_read if check.conclusion is not None]
+    unfinished = [check for check in checks_reported if not any(map(check.is_same_run, ended))]
+    others = (check for check in checks_read if not any(map(check.is_same_run, unfinished)))
+    return (*others, *unfinished)[-MAX_KEPT_CHECKS:]
 
 
 def _limit_revisions(revisions: list[Revision]) -> tuple[Revision, ...]:

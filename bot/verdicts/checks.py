@@ -8,7 +8,7 @@ from dataclasses import replace
 from bot.findings.ledger import verdict_order
 from bot.gates.config import CheckRule, RepositoryRules
 from bot.gates.model import has_phrase
-from bot.pull_request.checks import FAILED_CONCLUSIONS, CheckAnnotation
+from bot.pull_request.checks import FAILED_CONCLUSIONS, CheckAnnotation, check_validator_key
 from bot.pull_request.events import CheckEvent
 from bot.pull_request.model import Item, Provenance, PullRequest, Stance, Validator, Verdict, hash_text
 from bot.values import Account
@@ -155,11 +155,12 @@ def _check_verdict(
     items, more = limit_items(stated if stance is Stance.REJECTS else ())
     if stance is Stance.REJECTS and not items:
         items, more = limit_items(infer_tags(_untagged_items(check, annotations, failure), rules))
+    key = check_validator_key(check.app, check.name)
     run = f"{check.suite_id}/{int(check.at.timestamp())}-{check.run_id or 0}"
     return Verdict(
         # An App can end one run twice: it is the same run, and what was dismissed in it stays dismissed.
-        id=f"check:{_check_key(check)}@{check.head}#{run}",
-        validator=Validator(f"check:{_check_key(check)}", check.name, bot=True, check=True),
+        id=f"{key}@{check.head}#{run}",
+        validator=Validator(key, check.name, bot=True, check=True),
         stance=stance,
         at=check.at,
         head=check.head,
@@ -173,11 +174,6 @@ def _check_verdict(
         way="" if check.run_id else "status",
         said=(check.output or _failure_lines(log)) if stance is Stance.REJECTS else "",
     )
-
-
-def _check_key(check: CheckEvent) -> str:
-    """Return what identifies a check across heads: the App and the name; a status has no App."""
-    return f"{check.app}/{check.name}" if check.app else check.name
 
 
 def _failure_lines(log: str) -> str:

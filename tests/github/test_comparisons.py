@@ -47,15 +47,15 @@ async def test_a_commit_that_github_no_longer_has_is_gone(client, repository):
 
 
 async def test_check_runs_and_statuses_are_read_alike(client, fake_github, place, pull, repository):
-    fake_github.check(pull, "validate", "failure")
-    fake_github.start_check_run(place, pull.head_sha, "slow")
+    ended = fake_github.check(pull, "validate", "failure")
+    running = fake_github.start_check_run(place, pull.head_sha, "slow")
     fake_github.set_status(place, pull.head_sha, "ci/lint", "success")
     fake_github.set_status(place, pull.head_sha, "ci/deploy", "pending")
     assert await client.check_results(repository, pull.head_sha) == (
-        CheckResult("validate", "failure"),
-        CheckResult("slow", None),
-        CheckResult("ci/lint", "success"),
-        CheckResult("ci/deploy", None),
+        CheckResult("validate", "failure", app="ci", suite_id=ended.suite_id),
+        CheckResult("slow", None, app="ci", suite_id=running.suite_id),
+        CheckResult("ci/lint", "success", app=""),
+        CheckResult("ci/deploy", None, app=""),
     )
 
 

@@ -239,6 +239,18 @@ def test_a_repeated_run_of_a_check_replaces_the_one_before():
     assert scored(make_iteration_snapshot(checks=results)).decided == "no open item, 1 of 1 check passed"
 
 
+def test_checks_of_two_apps_with_one_name_both_count():
+    results = (
+        CheckResult("test", "failure", app="jenkins", run_id=1),
+        CheckResult("test", "success", app="github-actions", run_id=2),
+        CheckResult("test", "success", app="jenkins", run_id=3),
+        CheckResult("test", "failure", app="github-actions", run_id=4, suite_id=9),
+    )
+    assert value("validation", make_iteration_snapshot(checks=results[:2])) == 0.5
+    assert value("validation", make_iteration_snapshot(checks=results[:3])) == 1.0
+    assert value("validation", make_iteration_snapshot(checks=results)) == 0.5
+
+
 def test_a_repeated_run_that_has_not_ended_takes_the_old_result_away():
     results = (CheckResult("build", "failure"), CheckResult("build", None))
     assert value("validation", make_iteration_snapshot(checks=results)) is None

@@ -279,6 +279,24 @@ async def test_a_running_check_is_pending_and_waited_for(harness, knowledge, pul
     assert await _stored_statuses(harness, pull) == {"tests_failing": "fixed"}
 
 
+async def test_checks_of_two_apps_with_one_name_are_waited_for_and_pass_apart(harness, knowledge, pull):
+    config = "version: 1\nextends: [code-review]\nvalidators:\n  checks:\n    test: [tests_failing]\n"
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
+    async with harness.run_bot():
+        harness.github.check(pull, "test", "failure", app="jenkins")
+        await settle(harness)
+        running = harness.github.start_check_run(pull.repository, pull.head_sha, "test", app="buildkite")
+        harness.github.push(pull, {CART: text(line5="other = 0")})
+        harness.github.check(pull, "test", "success", app="buildkite")
+        await settle(harness)
+        # What another App reports under the same name says nothing about the one that failed.
+        assert (harness.markers(pull)[0]["turn"], harness.markers(pull)[0]["pending"]) == ("checks", ["test"])
+        harness.github.complete_check_run(running, "failure")
+        harness.github.check(pull, "test", "success", app="jenkins")
+        await settle(harness)
+        assert (harness.markers(pull)[0]["turn"], harness.markers(pull)[0]["pending"]) == ("maintainer", [])
+
+
 async def _stored_statuses(harness, pull):
     async with harness.run_bot():
         return await statuses(harness, pull)

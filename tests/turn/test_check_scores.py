@@ -1,5 +1,7 @@
 """What do checks make of an iteration's score?"""
 
+from dataclasses import replace
+
 import pytest
 
 from bot.feedback.build import build_feedback
@@ -38,7 +40,31 @@ def test_a_check_that_is_run_again_replaces_its_first_result():
         at_minute(51),
     )
     again = record_event(known, make_check_event("build", "success"), at_minute(52))
-    assert again.revisions[0].checks == (CheckResult("build", "success"),)
+    assert again.revisions[0].checks == (CheckResult("build", "success", app=""),)
+
+
+def test_a_check_that_version_0_1_recorded_by_its_name_is_replaced_by_its_next_run():
+    reviewed = decide_and_post(
+        make_revised_pull_request(make_revision(1)), make_revision_review(1, "date_errors")
+    )
+    old = replace(reviewed.revisions[0], checks=(CheckResult("build", None, run_id=7),))
+    ended = replace(make_check_event("build", "success"), app="ci", run_id=8, suite_id=3)
+    after = record_event(replace(reviewed, revisions=(old,)), ended, at_minute(52))
+    assert after.revisions[0].checks == (CheckResult("build", "success", app="ci", suite_id=3),)
+
+
+def test_runs_of_two_apps_and_of_two_suites_are_kept_apart():
+    known = decide_and_post(
+        make_revised_pull_request(make_revision(1)), make_revision_review(1, "date_errors")
+    )
+    for number, (app, suite) in enumerate((("ci", 1), ("jenkins", 2), ("ci", 3), ("ci", 1))):
+        event = replace(make_check_event("build", "failure"), app=app, suite_id=suite, run_id=number)
+        known = record_event(known, event, at_minute(51))
+    assert [(check.app, check.suite_id) for check in known.revisions[0].checks] == [
+        ("jenkins", 2),
+        ("ci", 3),
+        ("ci", 1),
+    ]
 
 
 def test_a_check_of_a_foreign_head_is_not_kept():
