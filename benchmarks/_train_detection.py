@@ -1,11 +1,10 @@
 """Learn the detector's weights from labelled comments: `make train DATA=directory`.
 
 Reads every `*.jsonl` file of the directory. Each line is an object with `text`, `label` (a type, or none)
-and `source` (the dataset, before the first colon); `weight` says how much the row counts, 1 unless given,
-`probabilities` gives five numbers instead of a label, and `measured: false` says that the row is only learned
-from, since it was chosen for being uncertain. So are rows of a source that begins with `desk`, which were
-written for the training. A row without either gets the label of its `id` in `labels.tsv`, and is left out if
-that has none. From files whose name ends in `-dev` nothing is learned; the model is measured with them last.
+and `source` (the dataset, before the first colon). A row without a label gets that of its `id` in
+`labels.tsv`, and is left out if it has none. From files whose name ends in `-dev` nothing is learned; the
+model is measured with them last. The sentences that were written for the former detector are read from the
+repository's history, so a shallow clone does not do; they count little, and nothing is measured with them.
 
 It first leaves whole sources out, prints how well their comments are understood, and finds the confidence
 that a probability is worth there; then it learns from everything and writes `rules/detection-model.tsv`. The
@@ -15,13 +14,15 @@ same data give the same file. Needs the dependency group `train`.
 from __future__ import annotations
 
 import argparse
+import io
 import json
+import subprocess
 import sys
+import tarfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import sqrt
 from pathlib import Path
 
 import numpy as np
@@ -33,10 +34,9 @@ from bot.detection.detector import (
     BIAS_NAME,
     BIAS_SCALE,
     FACT_SCALE,
-    FEWEST_WORDS,
-    WORD_SCALE,
     classify,
     compute_confidence,
+    scale_of_words,
 )
 from bot.detection.evidence import Evidence, gather_evidence, name_facts, name_words
 from bot.detection.load import CALIBRATION, MODEL_FILE, load_detection
@@ -46,6 +46,8 @@ from bot.gates.packs import rules_directory
 LABELS = (*FeedbackType, "none")
 NONE = LABELS.index("none")
 DESK, DEV = "desk", "-dev"
+DESK_COMMIT, DESK_FOLDER, DESK_WEIGHT = "20488a3^", "benchmarks/sentences", 0.2
+"""Where the sentences that were written for the former detector are in the history, and how much each counts."""
 FEATURES, FOLDS, FEWEST_ROWS = 10_500, 5, 3
 STRENGTH, ITERATIONS = 1.0, 80
 RARE_CLASSES = 0.5
@@ -60,51 +62,69 @@ BINS = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.01)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A labelled comment: its evidence, features, target and importance."""
+    """A labelled comment: its evidence, features, label, source, and the group that it is measured with."""
 
     evidence: Evidence
     features: dict[str, float]
-    target: tuple[float, ...]
+    label: int
     source: str
-    weight: float
-    is_measured: bool
+    group: str
 
     @property
-    def label(self) -> int:
-        return max(range(COLUMNS), key=self.target.__getitem__)
+    def weight(self) -> float:
+        return DESK_WEIGHT if self.group == DESK else 1.0
 
 
 def read_rows(paths: Iterable[Path], rules: DetectionRules) -> list[Row]:
-    """Return the rows of these files that have a label or probabilities, in their order."""
-    rows = []
+    """Return the rows of these files that have a label, in their order."""
     labels = _labels_by_id()
+    rows = []
     for path in paths:
         for values in map(json.loads, path.read_text("utf-8").splitlines()):
-            if "label" not in values:
-                values.update(labels.get(values.get("id"), {}))
-            if "label" not in values and "probabilities" not in values:
-                continue
-            evidence = gather_evidence(values["text"], rules)
-            target = values.get("probabilities") or [float(name == values["label"]) for name in LABELS]
-            source = values.get("source", path.stem).partition(":")[0]
-            features = to_features(evidence, rules)
-            is_measured = values.get("measured", "label" in values)
-            weight = values.get("weight", 1.0)
-            rows.append(Row(evidence, features, tuple(target), source, weight, is_measured))
+            label, group = values.get("label"), path.stem
+            if label is None and values.get("id") in labels:
+                label, group = labels[values["id"]]
+            if label is not None:
+                source = values.get("source", path.stem).partition(":")[0]
+                rows.append(_to_row(values["text"], label, source, group, rules))
     return rows
 
 
-def _labels_by_id() -> dict[str, dict[str, object]]:
-    """What was labelled for the training, for data whose rows have ids."""
+def read_desk_rows(rules: DetectionRules) -> list[Row]:
+    """Return the sentences that were written for the former detector, from the repository's history."""
+    command = ("git", "archive", DESK_COMMIT, DESK_FOLDER)
+    root = LABELS_BY_ID.parents[1]
+    archive = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=root).stdout
+    rows = []
+    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+        for name in sorted(files.getnames()):
+            file = files.extractfile(name)
+            if file and Path(name).stem in LABELS:
+                texts = filter(None, map(str.strip, file.read().decode("utf-8").splitlines()))
+                rows += [(text.replace("\\n", "\n"), Path(name).stem) for text in texts]
+    return [_to_row(text, label, DESK, DESK, rules) for text, label in rows]
+
+
+def _to_row(text: str, label: str, source: str, group: str, rules: DetectionRules) -> Row:
+    evidence = gather_evidence(text, rules)
+    return Row(evidence, to_features(evidence, rules), LABELS.index(label), source, group)
+
+
+def _labels_by_id() -> dict[str, tuple[str, str]]:
+    """The labels that were given for the training, and whether their comments were taken at random."""
     lines = (line.split("\t") for line in LABELS_BY_ID.read_text("utf-8").splitlines() if line[0] != "#")
-    return {name: {"label": label, "measured": chosen == "random"} for name, label, chosen in lines}
+    return {name: (label, how) for name, label, how in lines}
 
 
 def to_features(evidence: Evidence, rules: DetectionRules) -> dict[str, float]:
     """Return how much each feature counts, as the detector adds them up."""
-    words = name_words(evidence.sentences, rules.kind_of)
-    scale = WORD_SCALE / sqrt(max(FEWEST_WORDS, len(words)))
-    return dict.fromkeys(words, scale) | dict.fromkeys(name_facts(evidence, rules), FACT_SCALE)
+    features = dict.fromkeys(name_facts(evidence, rules), FACT_SCALE)
+    for sentence in evidence.sentences:
+        words = name_words((sentence,), rules.kind_of)
+        scale = scale_of_words(len(words), len(evidence.sentences))
+        for name in words:
+            features[name] = features.get(name, 0.0) + scale
+    return features
 
 
 def learn(rows: Sequence[Row]) -> dict[str, bytes]:
@@ -112,16 +132,13 @@ def learn(rows: Sequence[Row]) -> dict[str, bytes]:
     counts = Counter(name for row in rows for name in row.features)
     names = sorted(name for name, count in counts.items() if count >= FEWEST_ROWS)
     labels = np.array([row.label for row in rows])
-    telling = np.nan_to_num(chi2(_matrix(rows, names), labels)[0])
-    kept = sorted(names[at] for at in np.argsort(-telling, kind="stable")[:FEATURES])
-    targets = np.array([row.target for row in rows])
     importance = np.array([row.weight for row in rows])
-    shares = (targets * importance[:, None]).sum(axis=0)
+    telling = np.nan_to_num(chi2(_matrix(rows, names).multiply(importance[:, None]).tocsr(), labels)[0])
+    kept = sorted(names[at] for at in np.argsort(-telling, kind="stable")[:FEATURES])
+    shares = np.bincount(labels, weights=importance, minlength=COLUMNS)
     rarity = (shares.sum() / COLUMNS / shares) ** RARE_CLASSES
-    at, column = np.nonzero(targets >= 0.05)
-    weights = importance[at] * targets[at, column] * rarity[column]
     model = LogisticRegression(C=STRENGTH, max_iter=ITERATIONS)
-    model.fit(_matrix(rows, kept)[at], column, sample_weight=weights)
+    model.fit(_matrix(rows, kept), labels, sample_weight=importance * rarity[labels])
     units = np.clip(np.rint(model.coef_.T * UNIT) + BIAS, 0, 255).astype(int)
     table = {name: bytes(row) for name, row in zip(kept, units.tolist(), strict=True)}
     bias = np.clip(np.rint(model.intercept_ * UNIT / BIAS_SCALE) + BIAS, 0, 255).astype(int)
@@ -148,11 +165,12 @@ class Outcome:
     type: str
     raw: float
     fold: int
+    group: str
 
 
 def cross_validate(rows: Sequence[Row], rules: DetectionRules) -> list[Outcome]:
-    """Understand each measured comment by a model that saw no comment of its source."""
-    sizes = Counter(row.source for row in rows if not row.source.startswith(DESK))
+    """Understand each comment by a model that saw no comment of its source."""
+    sizes = Counter(row.source for row in rows if row.group != DESK)
     totals = [0] * FOLDS
     fold_of = {}
     for source, count in sizes.most_common():
@@ -161,7 +179,7 @@ def cross_validate(rows: Sequence[Row], rules: DetectionRules) -> list[Outcome]:
     outcomes = []
     for fold in range(FOLDS):
         weights = learn([row for row in rows if fold_of.get(row.source) != fold])
-        left_out = [row for row in rows if fold_of.get(row.source) == fold and row.is_measured]
+        left_out = [row for row in rows if fold_of.get(row.source) == fold]
         outcomes += measure(left_out, fold, weights, rules)
     return outcomes
 
@@ -175,13 +193,13 @@ def measure(
     for row in rows:
         found, probabilities = classify(row.evidence, trial)
         raw = compute_confidence(found, probabilities, row.evidence, trial) if found else 0.0
-        outcomes.append(Outcome(str(LABELS[row.label]), str(found or "none"), raw, fold))
+        outcomes.append(Outcome(str(LABELS[row.label]), str(found or "none"), raw, fold, row.group))
     return outcomes
 
 
 def calibrate(outcomes: Sequence[Outcome]) -> dict[FeedbackType, Points]:
     """Find for each type the lowest raw confidence from which the precision is high enough to be shown."""
-    calibration = {}
+    calibration: dict[FeedbackType, Points] = {}
     for found in FeedbackType:
         right = sorted(((one.raw, one.label == found) for one in outcomes if one.type == found), reverse=True)
         threshold, hits = 1.3, 0
@@ -264,8 +282,13 @@ def main() -> None:
     rows = read_rows((path for path in paths if not path.stem.endswith(DEV)), rules)
     if not rows:
         sys.exit(f"there is no labelled comment in {arguments.data}/*.jsonl")
+    rows += read_desk_rows(rules)
     outcomes = cross_validate(rows, rules)
     calibration = calibrate(outcomes)
+    for group in sorted({one.group for one in outcomes}):
+        print(f"\n{group}:")
+        report([one for one in outcomes if one.group == group], calibration)
+    print("\nall of them:")
     report(outcomes, calibration)
     weights = learn(rows)
     for path in paths:

@@ -22,11 +22,11 @@ FACT_CONFIDENCE = 0.5
 """For the source document's own pattern that is stated as a fact and is all that a comment says."""
 BIAS_NAME, BIAS_SCALE = "#bias", 2.0
 WORD_SCALE, FEWEST_WORDS, FACT_SCALE = 3.0, 6, 0.5
-"""How much single words count beside facts; of a longer text each one counts less."""
+"""How much a word counts beside facts: less in a longer sentence, and beside more sentences."""
 
-NONE_LENIENCE, LEAD = 0.2, 1.3
+NONE_LENIENCE, LEAD, FORMAL_LEAD = 0.2, 1.45, 1.05
 """What none is given in advance, and how many times as probable as none a type has to be where only the words
-decide: a false alarm costs more trust than a failure that stays unsaid."""
+decide, and beside a formal state: a false alarm costs more trust than a failure that stays unsaid."""
 TEMPERATURE = 2.0
 """Divides all scores, so that probabilities close to 1 still differ; it changes no decision."""
 
@@ -61,7 +61,7 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
     evidence = gather_evidence(text, rules)
     own, own_words = _own_cue(text, rules)
     is_formal = (formal_state or "").lower() in ("changes_requested", "approved")
-    prose, probabilities = classify(evidence, rules, 1.0 if is_formal else LEAD)
+    prose, probabilities = classify(evidence, rules, FORMAL_LEAD if is_formal else LEAD)
     found = _formal(formal_state, own or prose)
     if found is None:
         return Detection(None)
@@ -84,19 +84,26 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
     return Detection(found, sure, signals, actions, words, sure >= rules.threshold, by_words)
 
 
+def scale_of_words(words: int, sentences: int) -> float:
+    """Return how much each word of a sentence counts in a comment of so many sentences."""
+    return WORD_SCALE / sqrt(max(FEWEST_WORDS, words) * max(1, sentences))
+
+
 def score(evidence: Evidence, rules: DetectionRules) -> list[float]:
     """Return the probability of each type in their order, and of none."""
-    model = rules.model
+    model, sentences = rules.model, evidence.sentences
     get = model.weights.get
     facts = [row for name in name_facts(evidence, rules) if (row := get(name))]
-    words = name_words(evidence.sentences, rules.kind_of)
-    rows = [row for name in words if (row := get(name))]
-    scale = WORD_SCALE / sqrt(max(FEWEST_WORDS, len(words)))
     bias_row = [row] if (row := get(BIAS_NAME)) else []
-    sums = zip(model.total(bias_row), model.total(facts), model.total(rows), strict=True)
-    totals = [
-        BIAS_SCALE * bias + FACT_SCALE * of_facts + scale * of_words for bias, of_facts, of_words in sums
-    ]
+    sums = zip(model.total(bias_row), model.total(facts), strict=True)
+    totals = [BIAS_SCALE * bias + FACT_SCALE * of_facts for bias, of_facts in sums]
+    for sentence in sentences:
+        words = name_words((sentence,), rules.kind_of)
+        if rows := [row for name in words if (row := get(name))]:
+            scale = scale_of_words(len(words), len(sentences))
+            totals = [
+                total + scale * of_words for total, of_words in zip(totals, model.total(rows), strict=True)
+            ]
     totals[_NONE] += NONE_LENIENCE
     highest = max(totals)
     powers = [exp((total - highest) / TEMPERATURE) for total in totals]

@@ -66,8 +66,8 @@ def test_where_no_cue_decides_the_words_that_did_are_the_signal(rules):
     found = detect("Space before the bracket.", rules)
     assert (found.type, found.signals, found.words) == (
         FeedbackType.PARTIAL_SUCCESS,
-        ("words: space before the, the bracket",),
-        ("space before the", "the bracket"),
+        ("words: the bracket, space before the",),
+        ("the bracket", "space before the"),
     )
 
 

@@ -1,6 +1,6 @@
 """Sentences of our own, in the style of real reviews: how many are understood.
 
-Half of them are learned from too, so this guards against a broken model and measures nothing unseen; figures
+They are learned from too, so this guards against a broken model and measures nothing unseen; figures
 on comments of sources that were left out are in docs/detection.md.
 """
 
@@ -26,11 +26,11 @@ def test_there_are_enough_of_them_and_half_are_harmless():
 @pytest.mark.parametrize(  # rows 195-198, 220
     ("label", "most"),
     [
-        ("runtime_error", 0.1),
+        ("runtime_error", 0.15),
         ("verification_failure", 0.2),
         ("user_rejection", 1 / 3),  # a refusal in other words than usual is not guessed
         ("partial_success", 0.25),
-        ("none", 0.08),  # how many harmless ones may be called a failure
+        ("none", 0.1),  # how many harmless ones may be called a failure
     ],
 )
 def test_most_sentences_of_a_label_are_understood(label, most, rules):
