@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from bot import regex
-from bot.demo.stories import Story
+from bot.demo.stories import Edit, Story
 from bot.demo.story import edit_files, head_text, routine_file, run_checks, state_tags
 from bot.demo.threads import list_threads, render_page, thread_path
 from bot.fakegithub.deliveries import Exchange, WebhookDelivery
@@ -118,7 +118,7 @@ class DemoActions:
     def _revision(self, pull: PullRequest) -> dict[str, str]:
         """The files of the next revision: the story's fixes where they apply, else one more line."""
         path, routine = self._path(pull), self.story.routine
-        edits = (*self.story.accepted[0].edits, (path, routine.flaw, routine.fixed))
+        edits = (*self.story.accepted[0].edits, Edit(path, routine.fixed, routine.flaw))
         files = edit_files(self.repository, pull.head_sha, edits, self.github.now())
         return files or {path: f"{head_text(pull, path).rstrip()}\n\n{self.story.note}\n"}
 
@@ -134,7 +134,7 @@ class DemoActions:
         objects = pull.repository.objects
         head, base = objects.commits[pull.head_sha].files, objects.commits[pull.base_sha].files
         changed = sorted(path for path in head if head[path] != base.get(path))
-        main = self.story.rejected[0].edits[0][0]
+        main = self.story.rejected[0].edits[0].path
         return main if main in changed or not changed else changed[0]
 
 

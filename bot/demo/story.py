@@ -319,11 +319,11 @@ def head_text(pull: PullRequest, path: str) -> str:
 
 def edit_files(repository: Repository, sha: str, edits: Sequence[Edit], now: datetime) -> dict[str, str]:
     """The files that these edits change, with their new text."""
-    texts = {path: _text(repository, sha, path) for path, _, _ in edits}
+    texts = {edit.path: _text(repository, sha, edit.path) for edit in edits}
     edited = dict(texts)
-    for path, old, new in edits:
-        text = edited[path]
-        edited[path] = text.replace(_date(old, now), _date(new, now), 1) if old else text + new
+    for edit in edits:
+        text, new = edited[edit.path], _date(edit.new, now)
+        edited[edit.path] = text.replace(_date(edit.old, now), new, 1) if edit.old else text + new
     return {path: text for path, text in edited.items() if text != texts[path]}
 
 
