@@ -19,7 +19,7 @@ from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
 from bot.lessons.effect import instruction_of
 from bot.store.repositories import find_repository
 from bot.turn.rule_book import default_rules
-from bot.web.api.public import describe_api
+from bot.web.api.endpoints import describe_api
 from tests.live_markdown import live_references
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
