@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from bot import app
 from bot.demo.stories import STORY_NAMES, load_story
 from bot.demo.story import STORY_PEOPLE, StoryClock, StoryMonths, story_weeks
+from bot.fakegithub.apps import new_key_pair
 from bot.fakegithub.model import Repository
-from bot.fakegithub.registration import new_key_pair
 from bot.fakegithub.world import AppRegistration
 from bot.history.model import HistoryRecord
 from bot.history.store import load_records

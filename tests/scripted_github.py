@@ -12,6 +12,8 @@ from typing import Any
 from aiohttp import web
 
 from bot.fakegithub.calls import ApiAnswer, Route
+from bot.fakegithub.checks import STATUS_FIELDS
+from bot.fakegithub.commits import commit_json
 from bot.fakegithub.deliveries import Exchange, WebhookDelivery
 from bot.fakegithub.model import (
     Account,
@@ -25,9 +27,9 @@ from bot.fakegithub.model import (
     Review,
     ReviewComment,
 )
-from bot.fakegithub.pull_actions import review_threads
-from bot.fakegithub.pull_shapes import STATUS_FIELDS, commit_json, review_comment_json, simple_pull_json
-from bot.fakegithub.repository_actions import Actor, organization_payload
+from bot.fakegithub.pulls import simple_pull_json
+from bot.fakegithub.repositories import Actor, organization_payload
+from bot.fakegithub.reviews import review_comment_json
 from bot.fakegithub.server import SECONDARY_LIMIT, FakeGitHub, build_response, parse_body
 from bot.fakegithub.shapes import ShapeJson, avatar_url, fields, format_time, user_json
 from bot.fakegithub.world import WAIT_SECONDS
@@ -276,9 +278,10 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
     def resolve_thread(self, comment: ReviewComment, *, by: Actor, resolved: bool = True) -> None:
         """Mark the thread of a comment as resolved, or open it again."""
         first, account = comment.in_reply_to or comment, self.account(by)
-        first.resolved_by = account if resolved else None
         pull = first.review.pull
-        members = [review_comment_json(self, member) for member in review_threads(pull).get(first, ())]
+        inline = pull.repository.review_comments.values()
+        thread = [comment for comment in inline if (comment.in_reply_to or comment) is first]
+        members = [review_comment_json(self, comment) for comment in thread]
         payload = {
             "action": "resolved" if resolved else "unresolved",
             "pull_request": simple_pull_json(self, pull),

@@ -18,7 +18,7 @@ from bot.demo.story import edit_files, head_text, routine_file, run_checks, stat
 from bot.demo.threads import list_threads, render_page, thread_path
 from bot.fakegithub.deliveries import Exchange, WebhookDelivery
 from bot.fakegithub.model import ApiRefusal, Issue, PullRequest, Repository
-from bot.fakegithub.pull_actions import PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
 
 if TYPE_CHECKING:
     from bot.fakegithub.server import FakeGitHub

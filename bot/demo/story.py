@@ -12,9 +12,10 @@ from random import Random
 
 from bot import app
 from bot.demo.stories import Chapter, Edit, Ending, PastAuthor, PastPullRequest, Remark, Routine, Story
+from bot.fakegithub.apps import new_key_pair
 from bot.fakegithub.model import PullRequest, Repository, Role
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
-from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.pulls import PullRequestOptions
+from bot.fakegithub.reviews import InlineDraft
 from bot.fakegithub.server import FakeGitHub
 from bot.fakegithub.world import AppRegistration
 from bot.settings import Settings

@@ -169,7 +169,6 @@ class ReviewComment(Node):
     updated_at: datetime
     in_reply_to: ReviewComment | None = None
     outdated: bool = False
-    resolved_by: Account | None = None  # of the thread that this comment began
     reactions: list[Reaction] = field(default_factory=list)
 
     @property

@@ -11,15 +11,27 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from bot.fakegithub import app_api, commit_api, thread_api
+from bot.fakegithub.apps import APP_ROUTES, registration_routes
 from bot.fakegithub.calls import ANYBODY, REPO_ROUTE, ApiAnswer, ApiCall, RequiredAccess, Route
+from bot.fakegithub.checks import CHECK_ROUTES, CheckActions
+from bot.fakegithub.commits import GIT_ROUTES
 from bot.fakegithub.deliveries import Exchange, ExchangeObserver
-from bot.fakegithub.github import GitHubActions
-from bot.fakegithub.graphql import answer_graphql
-from bot.fakegithub.model import ROLES, ApiRefusal, Repository, forbidden_refusal, not_found_refusal
-from bot.fakegithub.registration import registration_routes
+from bot.fakegithub.issues import ISSUE_ROUTES, CommentActions
+from bot.fakegithub.model import ROLES, Account, ApiRefusal, Repository, forbidden_refusal, not_found_refusal
+from bot.fakegithub.pulls import PULL_ROUTES, PullRequestActions
+from bot.fakegithub.repositories import REPOSITORY_ROUTES, RepositoryActions
+from bot.fakegithub.reviews import REVIEW_ROUTES, ReviewActions, answer_graphql
 from bot.fakegithub.tokens import AppCaller, Caller, InstallationCaller, Unauthorized, UserCaller
 from bot.fakegithub.world import GITHUB_WEB, WAIT_SECONDS, AppRegistration, Awaited, WorldClock
+
+
+class GitHubActions(RepositoryActions, PullRequestActions, ReviewActions, CommentActions, CheckActions):
+    """Everything people and Apps can do here."""
+
+    def user_token(self, login: str | Account) -> str:
+        """A personal token of this account."""
+        return self.tokens.for_user(self.account(login)).token
+
 
 _SUSPENDED = "This installation has been suspended"
 _ARCHIVED = "Repository was archived so is read-only."
@@ -178,16 +190,17 @@ def _with_etag(answer: ApiAnswer, cached_tag: str | None) -> ApiAnswer:
 
 
 ALL_ROUTES = (
-    *app_api.APP_ROUTES,
-    *app_api.DELIVERY_ROUTES,
-    *app_api.HOOK_ROUTES,
-    *thread_api.REPOSITORY_ROUTES,
-    *thread_api.PULL_ROUTES,
-    *thread_api.ISSUE_ROUTES,
-    *commit_api.CHECK_ROUTES,  # before git: a branch's name may hold slashes
-    *commit_api.GIT_ROUTES,
+    *APP_ROUTES,
+    *REPOSITORY_ROUTES,
+    *REVIEW_ROUTES,
+    *PULL_ROUTES,
+    *ISSUE_ROUTES,
+    *CHECK_ROUTES,  # before git: a branch's name may hold slashes
+    *GIT_ROUTES,
 )
+
 GRAPHQL_ROUTE = Route("POST", "/graphql", answer_graphql, ANYBODY)
+
 NOT_FOUND_ROUTE = Route("*", "", lambda _: ApiAnswer({"message": "Not Found"}, status=404), ANYBODY)
 
 _MAX_BODY = 32 * 1024 * 1024

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from bot.fakegithub.github import CheckOutput
+from bot.fakegithub.checks import CheckOutput
 from bot.fakegithub.model import Annotation
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
+from bot.fakegithub.reviews import InlineDraft
 from bot.fakegithub.server import ALL_ROUTES
 from tests.judges.judge import Judge, description
 
@@ -41,7 +42,6 @@ async def lived_in(fake_github, repository, hooks):
         "username": "alice",
         "pull_number": pull.number,
         "issue_number": issue.number,
-        "review_id": review.id,
         "comment_id": comment.id,
         "check_run_id": run.id,
         "job_id": job.id,

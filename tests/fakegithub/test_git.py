@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from bot.fakegithub.git import Submodule, Symlink
-from bot.fakegithub.pull_actions import PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
 
 REPO = "/repos/acme/kb"
 
@@ -143,8 +143,9 @@ async def test_what_was_force_pushed_away_is_still_read_by_its_sha(reader, fake_
     assert base64.b64decode(old["content"]) == b"first\n"
     compared = (await reader("GET", f"{REPO}/compare/{before}...{rebased.sha}")).body
     assert (compared["status"], compared["ahead_by"], compared["behind_by"]) == ("diverged", 1, 1)
-    commits = (await reader("GET", f"{REPO}/pulls/{pull.number}/commits")).body
-    assert [(each["sha"], each["commit"]["message"]) for each in commits] == [(rebased.sha, message)]
+    assert [(each["sha"], each["commit"]["message"]) for each in compared["commits"]] == [
+        (rebased.sha, message)
+    ]
 
 
 async def test_a_commit_leads_to_its_pull_request_also_from_a_fork(reader, fake_github, tree):
@@ -157,7 +158,7 @@ async def test_a_commit_leads_to_its_pull_request_also_from_a_fork(reader, fake_
 
 
 async def test_an_unknown_commit_is_refused(reader):
-    assert (await reader("GET", f"{REPO}/commits/{'0' * 40}")).status == 422
+    assert (await reader("GET", f"{REPO}/commits/{'0' * 40}/pulls")).status == 422
 
 
 async def test_a_merge_keeps_what_went_into_the_base_meanwhile(fake_github, tree):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import jwt
 import pytest
 
-from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.apps import new_key_pair
 
 
 @pytest.mark.usefixtures("repository")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import jwt
 import pytest
 
-from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.apps import new_key_pair
 from bot.github.auth import AppKey, TokenCache
 from bot.github.client import connect_github
 from bot.github.errors import Forbidden, GitHubUnavailable, NotFound

@@ -15,7 +15,8 @@ import pytest
 from bot import app
 from bot.cli import run_command_line
 from bot.cli.weekly import weekly_delivery_now
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
+from bot.fakegithub.reviews import InlineDraft
 from bot.lessons.effect import instruction_of
 from bot.store.repositories import find_repository
 from bot.turn.rule_book import default_rules

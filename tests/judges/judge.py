@@ -32,7 +32,7 @@ STORED = Path(__file__).with_name("openapi.json.gz")
 
 
 GRAPHQL = Path(__file__).with_name("github.graphql")
-_ANY_OF = {"Actor": "User", "Minimizable": "IssueComment"}
+_ANY_OF = {"Minimizable": "IssueComment"}
 
 
 @cache

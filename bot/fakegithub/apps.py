@@ -1,8 +1,18 @@
-"""Endpoints of Apps, installations, the webhook config and deliveries."""
+"""Apps: the manifest flow, installations, tokens, and the list of webhook deliveries."""
 
 from __future__ import annotations
 
+import html
+import json
+import secrets
+from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from aiohttp import web
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from bot.fakegithub.calls import (
     ANYBODY,
@@ -28,6 +38,120 @@ from bot.fakegithub.shapes import (
     repository_json,
 )
 from bot.fakegithub.tokens import InstallationCaller, UserCaller
+
+if TYPE_CHECKING:
+    from bot.fakegithub.server import FakeGitHub
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    """An RSA key pair as PEM text: the bot holds the private half, GitHub the public one."""
+
+    private_pem: str = field(repr=False)
+    public_pem: str
+
+
+def new_key_pair() -> KeyPair:
+    """A fresh key pair, made for one demo or one test run."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    public = key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    return KeyPair(private.decode(), public.decode())
+
+
+_PAGE = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><h1>{title}</h1>{body}</html>'
+)
+
+
+def registration_routes(github: FakeGitHub) -> list[web.RouteDef]:
+    """The pages of GitHub's manifest flow, and of the installation after it."""
+    pages = _Pages(github)
+    return [
+        web.post("/settings/apps/new", pages.confirm),
+        web.post("/organizations/{owner}/settings/apps/new", pages.confirm),
+        web.post("/settings/apps/manifest", pages.create),
+        web.get("/apps/{slug}", pages.about),
+        web.get("/apps/{slug}/installations/new", pages.about),
+        web.post("/apps/{slug}/installations/new", pages.install),
+    ]
+
+
+class _Pages:
+    def __init__(self, github: FakeGitHub) -> None:
+        self._github = github
+
+    async def confirm(self, request: web.Request) -> web.Response:
+        form = await request.post()
+        manifest = str(form.get("manifest", ""))
+        try:
+            name = str(json.loads(manifest)["name"])
+        except (ValueError, KeyError, TypeError):
+            return _page("Invalid manifest", "<p>The manifest can't be read.</p>", status=422)
+        hidden = {
+            "manifest": manifest,
+            "state": request.query.get("state", ""),
+            "owner": request.match_info.get("owner", "the-person"),
+        }
+        fields = "".join(
+            f'<input type="hidden" name="{key}" value="{html.escape(value)}">'
+            for key, value in hidden.items()
+        )
+        return _page(
+            "Register GitHub App",
+            f'<form method="post" action="/settings/apps/manifest">{fields}'
+            f'<input name="name" value="{html.escape(name)}"> '
+            f'<button id="create">Create GitHub App</button></form>',
+        )
+
+    async def create(self, request: web.Request) -> web.Response:
+        form = await request.post()
+        manifest: dict[str, Any] = json.loads(str(form["manifest"]))
+        self._register(str(form["name"]), str(form["owner"]), manifest)
+        code = secrets.token_hex(20)
+        keys = new_key_pair()
+        self._github.app.public_pem = keys.public_pem
+        self._github.manifest_codes[code] = keys.private_pem
+        query = urlencode({"code": code, "state": str(form["state"])})
+        return web.Response(status=302, headers={"Location": f"{manifest['redirect_url']}?{query}"})
+
+    async def about(self, request: web.Request) -> web.Response:
+        slug = html.escape(request.match_info["slug"])
+        action = f"/apps/{slug}/installations/new"
+        return _page(
+            f"Install {slug}",
+            f'<form method="post" action="{action}"><button id="install">Install</button></form>',
+        )
+
+    async def install(self, _: web.Request) -> web.Response:
+        owner = self._github.app.owner
+        self._github.install(owner)
+        for repository in self._github.repositories.values():
+            if repository.owner is owner:
+                self._github.add_to_installation(repository)
+        return _page("Installed", f"<p>Installed on {html.escape(owner.login)}.</p>")
+
+    def _register(self, name: str, owner: str, manifest: dict[str, Any]) -> None:
+        github, app = self._github, self._github.app
+        app.name, app.slug = name, name.lower().replace(" ", "-")
+        app.owner = github.find_account(owner) or github.account(owner)
+        app.bot.login = f"{app.slug}[bot]"
+        app.permissions, app.events = manifest["default_permissions"], tuple(manifest["default_events"])
+        github.deliveries.secret = secrets.token_hex(20)
+        github.deliveries.url = manifest["hook_attributes"]["url"]
+        hook = {"type": "App", "id": app.id + 1, "active": True, "events": list(app.events), "app_id": app.id}
+        github.deliveries.emit(
+            "ping", {"zen": "Keep it logically awesome.", "hook_id": app.id + 1, "hook": hook}
+        )
+
+
+def _page(title: str, body: str, status: int = 200) -> web.Response:
+    text = _PAGE.format(title=html.escape(title), body=body)
+    return web.Response(text=text, content_type="text/html", status=status)
 
 
 def get_app(call: ApiCall) -> ApiAnswer:
@@ -138,26 +262,19 @@ def _active(call: ApiCall) -> dict[int, Installation]:
     return {item.id: item for item in call.github.installations.values() if not item.deleted}
 
 
+list_installations = show_page(lambda call: _active(call).values(), installation_json)
+
+
 def _installation(call: ApiCall) -> Installation:
     return call.find(_active(call), "installation_id")
 
 
-APP_ROUTES = (
-    Route("GET", "/app", get_app, APP_ONLY),
-    Route(
-        "GET",
-        "/app/installations",
-        show_page(lambda call: _active(call).values(), installation_json),
-        APP_ONLY,
-    ),
-    Route("POST", "/app/installations/{installation_id}/access_tokens", create_token, APP_ONLY),
-    Route("GET", f"{REPO_ROUTE}/installation", get_repository_installation, APP_ONLY),
-    Route("GET", "/installation/repositories", list_repositories, requires_read("metadata")),
-    Route("GET", "/users/{username}", get_user, ANYBODY),
-    Route("GET", "/user", get_me, ANYBODY),
-    Route("GET", "/rate_limit", get_rate_limit, ANYBODY),
-    Route("POST", "/app-manifests/{code}/conversions", convert_manifest, ANYBODY),
-)
+def get_webhook_config(call: ApiCall) -> ApiAnswer:
+    """Where deliveries go; the secret is shown as stars."""
+    deliveries = call.github.deliveries
+    secret = "********" if deliveries.secret else ""
+    config = {"content_type": "json", "insecure_ssl": "0", "secret": secret, "url": deliveries.url or ""}
+    return ApiAnswer(config)
 
 
 _DELIVERIES_KEPT = timedelta(days=3)
@@ -166,9 +283,7 @@ _DELIVERIES_KEPT = timedelta(days=3)
 def list_deliveries(call: ApiCall) -> ApiAnswer:
     """The webhooks of the last days, newest first; a cursor leads to the next page."""
     size = page_size(call)
-    deliveries = [
-        delivery for delivery in reversed(_sent(call)) if _has_status(delivery, call.query.get("status"))
-    ]
+    deliveries = list(reversed(_sent(call)))
     cursor = call.query.get("cursor")
     if cursor is not None:
         if not cursor.removeprefix("v1_").isdecimal():
@@ -180,17 +295,6 @@ def list_deliveries(call: ApiCall) -> ApiAnswer:
         address = f"{call.url}?per_page={size}&cursor=v1_{page[-1].id}"
         headers = {"Link": f'<{address}>; rel="next"'}
     return ApiAnswer([_item(delivery) for delivery in page], headers=headers)
-
-
-def get_delivery(call: ApiCall) -> ApiAnswer:
-    """One webhook with its payload and the answer to it."""
-    delivery = _delivery(call)
-    parts = {
-        "url": call.github.deliveries.url or "",
-        "request": {"headers": dict(delivery.headers), "payload": dict(delivery.payload)},
-        "response": {"headers": {}, "payload": delivery.answer},
-    }
-    return ApiAnswer(_item(delivery) | parts)
 
 
 def redeliver(call: ApiCall) -> ApiAnswer:
@@ -213,14 +317,6 @@ def _delivery(call: ApiCall) -> WebhookDelivery:
     return call.find({delivery.id: delivery for delivery in _sent(call)}, "delivery_id")
 
 
-def _has_status(delivery: WebhookDelivery, wanted: str | None) -> bool:
-    """GitHub's `failure` does not include deliveries without a response."""
-    code = delivery.status_code or 0
-    if wanted == "success":
-        return 200 <= code < 400
-    return 400 <= code < 600 if wanted == "failure" else True
-
-
 def _item(delivery: WebhookDelivery) -> ShapeJson:
     same = ("id", "guid", "delivered_at", "redelivery", "duration", "status", "event", "action")
     return fields(delivery, *same) | {
@@ -231,21 +327,18 @@ def _item(delivery: WebhookDelivery) -> ShapeJson:
     }
 
 
-_DELIVERY_ROUTE = "/app/hook/deliveries/{delivery_id}"
-
-DELIVERY_ROUTES = (
-    Route("GET", "/app/hook/deliveries", list_deliveries, APP_ONLY),
-    Route("GET", _DELIVERY_ROUTE, get_delivery, APP_ONLY),
-    Route("POST", f"{_DELIVERY_ROUTE}/attempts", redeliver, APP_ONLY),
+_DELIVERIES = "/app/hook/deliveries"
+APP_ROUTES = (
+    Route("GET", "/app", get_app, APP_ONLY),
+    Route("GET", "/app/installations", list_installations, APP_ONLY),
+    Route("POST", "/app/installations/{installation_id}/access_tokens", create_token, APP_ONLY),
+    Route("GET", f"{REPO_ROUTE}/installation", get_repository_installation, APP_ONLY),
+    Route("GET", "/installation/repositories", list_repositories, requires_read("metadata")),
+    Route("GET", "/users/{username}", get_user, ANYBODY),
+    Route("GET", "/user", get_me, ANYBODY),
+    Route("GET", "/rate_limit", get_rate_limit, ANYBODY),
+    Route("POST", "/app-manifests/{code}/conversions", convert_manifest, ANYBODY),
+    Route("GET", _DELIVERIES, list_deliveries, APP_ONLY),
+    Route("POST", f"{_DELIVERIES}/{{delivery_id}}/attempts", redeliver, APP_ONLY),
+    Route("GET", "/app/hook/config", get_webhook_config, APP_ONLY),
 )
-
-
-def get_webhook_config(call: ApiCall) -> ApiAnswer:
-    """Where deliveries go; the secret is shown as stars."""
-    deliveries = call.github.deliveries
-    secret = "********" if deliveries.secret else ""
-    config = {"content_type": "json", "insecure_ssl": "0", "secret": secret, "url": deliveries.url or ""}
-    return ApiAnswer(config)
-
-
-HOOK_ROUTES = (Route("GET", "/app/hook/config", get_webhook_config, APP_ONLY),)

@@ -1,32 +1,155 @@
-"""Actions on pull requests and their reviews."""
+"""Pull requests: JSON, actions, endpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote
 
 from bot.fakegithub import git
+from bot.fakegithub.calls import (
+    REPO_ROUTE,
+    ApiAnswer,
+    ApiCall,
+    Route,
+    page_answer,
+    requires_read,
+    show,
+)
 from bot.fakegithub.git import FileChanges, GitCommit
-from bot.fakegithub.model import (
-    Account,
-    ApiRefusal,
-    Issue,
-    Label,
-    PullRequest,
-    Repository,
-    Review,
-    ReviewComment,
+from bot.fakegithub.issues import issue_json, issue_url, label_json
+from bot.fakegithub.model import Account, Issue, Label, PullRequest, Repository, node_id
+from bot.fakegithub.repositories import Actor, PushActions
+from bot.fakegithub.shapes import (
+    THREAD_FIELDS,
+    ShapeJson,
+    author_association,
+    fields,
+    optional_user_json,
+    page_url,
+    repository_json,
+    repository_url,
+    user_json,
 )
-from bot.fakegithub.pull_shapes import (
-    pull_changes,
-    pull_request_json,
-    review_comment_json,
-    review_json,
-    simple_pull_json,
-)
-from bot.fakegithub.repository_actions import Actions, Actor, PushActions
-from bot.fakegithub.shapes import issue_json, label_json
+from bot.fakegithub.world import World
+
+
+def pulls_at(repository: Repository, sha: str) -> list[PullRequest]:
+    """The open pull requests of this repository's own branches with this head."""
+    pulls = [thread for thread in repository.threads.values() if isinstance(thread, PullRequest)]
+    return [
+        pull
+        for pull in pulls
+        if pull.head_sha == sha and pull.state == "open" and pull.head_repository is repository
+    ]
+
+
+def pull_url(world: World, pull: PullRequest) -> str:
+    """The pull request's address in the API."""
+    return f"{repository_url(world, pull.repository)}/pulls/{pull.number}"
+
+
+def pull_page(world: World, pull: PullRequest) -> str:
+    """The pull request's address for people."""
+    return f"{page_url(world, pull.repository)}/pull/{pull.number}"
+
+
+def simple_pull_json(world: World, pull: PullRequest) -> ShapeJson:
+    """A pull request as lists and most payloads have it."""
+    api, page = pull_url(world, pull), pull_page(world, pull)
+    return {
+        **fields(pull, *THREAD_FIELDS, "merged_at", "merge_commit_sha", "draft"),
+        **dict.fromkeys(("assignee", "milestone", "auto_merge", "active_lock_reason")),
+        "id": pull.pull_id,
+        "node_id": node_id("PR", pull.pull_id),
+        "url": api,
+        "html_url": page,
+        "diff_url": f"{page}.diff",
+        "patch_url": f"{page}.patch",
+        "issue_url": issue_url(world, pull),
+        "user": user_json(world, pull.user),
+        "assignees": [],
+        "requested_reviewers": [user_json(world, reviewer) for reviewer in pull.requested_reviewers],
+        "requested_teams": [],
+        "labels": [label_json(world, label) for label in pull.labels],
+        "head": _end(world, pull.head_repository, pull.head_ref, pull.head_sha, pull),
+        "base": _end(world, pull.repository, pull.base_ref, pull.base_sha, pull),
+        "author_association": author_association(pull.repository, pull.user),
+    } | _links(world, pull)
+
+
+def _end(world: World, repository: Repository | None, ref: str, sha: str, pull: PullRequest) -> ShapeJson:
+    """The head or the base; a deleted fork leaves the head without a repository."""
+    owner = repository.owner if repository is not None else pull.user
+    return {
+        "label": f"{owner.login}:{ref}",
+        "ref": ref,
+        "sha": sha,
+        "user": user_json(world, owner),
+        "repo": None if repository is None else repository_json(world, repository),
+    }
+
+
+def _links(world: World, pull: PullRequest) -> ShapeJson:
+    api, issue = pull_url(world, pull), issue_url(world, pull)
+    repository_api = repository_url(world, pull.repository)
+    addresses = {
+        "self": api,
+        "html": pull_page(world, pull),
+        "issue": issue,
+        "comments": f"{issue}/comments",
+        "review_comments": f"{api}/comments",
+        "review_comment": f"{repository_api}/pulls/comments{{/number}}",
+        "commits": f"{api}/commits",
+        "statuses": f"{repository_api}/statuses/{pull.head_sha}",
+    }
+    named = {f"{name}_url": addresses[name] for name in list(addresses)[3:]}
+    return named | {"_links": {name: {"href": address} for name, address in addresses.items()}}
+
+
+def pull_request_json(world: World, pull: PullRequest) -> ShapeJson:
+    """A pull request in full."""
+    changes = pull_changes(pull)
+    comments = pull.repository.comments.values()
+    return simple_pull_json(world, pull) | {
+        "merged": pull.merged,
+        "mergeable": None if pull.merged else True,
+        "rebaseable": None if pull.merged else True,
+        "mergeable_state": "unknown" if pull.merged else "clean",
+        "merged_by": optional_user_json(world, pull.merged_by),
+        "comments": sum(comment.issue is pull for comment in comments),
+        "review_comments": sum(len(review.comments) for review in pull.reviews.values()),
+        "maintainer_can_modify": False,
+        "commits": len(pull.repository.objects.between(pull.base_sha, pull.head_sha)),
+        "additions": sum(change.additions for change in changes),
+        "deletions": sum(change.deletions for change in changes),
+        "changed_files": len(changes),
+    }
+
+
+def pull_changes(pull: PullRequest) -> tuple[git.FileChange, ...]:
+    """What the pull request changes against the commit it branched off from."""
+    objects = pull.repository.objects
+    base = objects.merge_base(pull.base_sha, pull.head_sha) or pull.base_sha
+    return git.diff_commits(objects, base, pull.head_sha)
+
+
+def file_change_json(world: World, repository: Repository, sha: str, change: git.FileChange) -> ShapeJson:
+    """One file of a diff."""
+    path = quote(change.path)
+    api = repository_url(world, repository)
+    content = fields(change, "sha", "status", "additions", "deletions") | {
+        "filename": change.path,
+        "changes": change.additions + change.deletions,
+        "blob_url": f"{page_url(world, repository)}/blob/{sha}/{path}",
+        "raw_url": f"{page_url(world, repository)}/raw/{sha}/{path}",
+        "contents_url": f"{api}/contents/{path}?ref={sha}",
+    }
+    if change.patch is not None:
+        content["patch"] = change.patch
+    if change.previous is not None:
+        content["previous_filename"] = change.previous
+    return content
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,117 +330,36 @@ def _line(data: bytes | None, number: int) -> bytes | None:
     return lines[number - 1] if 0 < number <= len(lines) else None
 
 
-def review_threads(pull: PullRequest) -> dict[ReviewComment, list[ReviewComment]]:
-    """The comments of every review thread, by the comment that began it and that may be deleted since."""
-    threads: dict[ReviewComment, list[ReviewComment]] = {}
-    for comment in pull.repository.review_comments.values():
-        if comment.review.pull is pull and comment.review.submitted_at is not None:
-            threads.setdefault(comment.in_reply_to or comment, []).append(comment)
-    return threads
+def list_pulls(call: ApiCall) -> ApiAnswer:
+    """The pull requests of a state, newest first unless asked otherwise."""
+    state, by_change = call.query.get("state", "open"), call.query.get("sort") == "updated"
+    threads = call.repository.threads.values()
+    pulls = [
+        thread for thread in threads if isinstance(thread, PullRequest) and state in {"all", thread.state}
+    ]
+    pulls.sort(
+        key=lambda pull: (pull.updated_at if by_change else pull.created_at, pull.number),
+        reverse=call.query.get("direction") != "asc",
+    )
+    return page_answer(call, pulls, simple_pull_json)
 
 
-@dataclass(frozen=True, slots=True)
-class InlineDraft:
-    """An inline comment to be made; without a line it is on the whole file."""
+def list_files(call: ApiCall) -> ApiAnswer:
+    """What a pull request changes."""
+    pull = call.pull
+    return page_answer(
+        call,
+        pull_changes(pull),
+        lambda github, change: file_change_json(github, pull.repository, pull.head_sha, change),
+    )
 
-    path: str
-    body: str
-    line: int | None = None
-    start_line: int | None = None
-    side: str = "RIGHT"
 
+_PULL = f"{REPO_ROUTE}/pulls/{{pull_number}}"
 
-class ReviewActions(Actions):
-    """Reviews and their inline comments."""
+_READ = requires_read("pull_requests")
 
-    def submit_review(
-        self,
-        pull: PullRequest,
-        reviewer: Actor,
-        state: str,
-        body: str = "",
-        comments: Sequence[InlineDraft] = (),
-    ) -> Review:
-        """Review the pull request's head; `PENDING` keeps the review to its author."""
-        account = self.account(reviewer)
-        places = [self._anchor_of(pull, comment) for comment in comments]
-        moment = self.now() if state != "PENDING" else None
-        via_app = account is self.app.bot
-        review = Review(self.new_id(), pull, account, state.upper(), body, pull.head_sha, moment, via_app)
-        pull.reviews[review.id] = review
-        for inline, anchor in zip(comments, places, strict=True):
-            self._attach(review, inline, anchor)
-        if moment is not None:
-            self._emit_submitted(review)
-        return review
-
-    def reply(self, to: ReviewComment, by: Actor, body: str) -> ReviewComment:
-        """Answer an inline comment; GitHub makes a review of its own around the answer."""
-        account, first = self.account(by), to.in_reply_to or to
-        pull = to.review.pull
-        around = Review(self.new_id(), pull, account, "COMMENTED", "", pull.head_sha, self.now())
-        pull.reviews[around.id] = around
-        inline = InlineDraft(to.path, body, to.line, to.start_line, to.side)
-        comment = self._attach(around, inline, git.DiffAnchor(to.diff_hunk, to.position))
-        comment.in_reply_to = first
-        self._emit_inline(comment, "created", account)
-        return comment
-
-    def _anchor_of(self, pull: PullRequest, inline: InlineDraft) -> git.DiffAnchor:
-        change = next((item for item in pull_changes(pull) if item.path == inline.path), None)
-        if change is None:
-            raise ApiRefusal(422, "Unprocessable Entity", errors=["Path could not be resolved"])
-        if inline.line is None:
-            return git.DiffAnchor(change.patch or "", 1)
-        anchor = git.find_anchor(change, inline.side, inline.line)
-        begins = inline.line if inline.start_line is None else inline.start_line
-        if anchor is None or git.find_anchor(change, inline.side, begins) is None:
-            raise ApiRefusal(422, "Unprocessable Entity", errors=["Line could not be resolved"])
-        return anchor
-
-    def _attach(self, review: Review, inline: InlineDraft, anchor: git.DiffAnchor) -> ReviewComment:
-        moment = self.now()
-        comment = ReviewComment(
-            self.new_id(),
-            review,
-            review.user,
-            inline.path,
-            inline.body,
-            inline.line,
-            inline.start_line,
-            inline.side,
-            "file" if inline.line is None else "line",
-            anchor.hunk,
-            anchor.position,
-            review.commit_id,
-            moment,
-            moment,
-        )
-        review.comments.append(comment)
-        review.pull.repository.review_comments[comment.id] = comment
-        return comment
-
-    def _emit_submitted(self, review: Review) -> None:
-        if review.user in review.pull.requested_reviewers:  # a review answers the request, without a webhook
-            review.pull.requested_reviewers.remove(review.user)
-        self._emit_review(review, "submitted", review.user)
-        for comment in review.comments:
-            self._emit_inline(comment, "created", review.user)
-
-    def _emit_review(self, review: Review, action: str, account: Account, **more: Any) -> None:
-        # In a webhook the state is in lower case and an empty body is null; in the API neither is so.
-        lowered = {"state": review.state.lower(), "body": review.body or None}
-        payload = {
-            "action": action,
-            "review": review_json(self, review) | lowered,
-            "pull_request": simple_pull_json(self, review.pull),
-        } | more
-        self.emit("pull_request_review", review.pull.repository, account, payload)
-
-    def _emit_inline(self, comment: ReviewComment, action: str, account: Account, **more: Any) -> None:
-        payload = {
-            "action": action,
-            "comment": review_comment_json(self, comment),
-            "pull_request": simple_pull_json(self, comment.review.pull),
-        } | more
-        self.emit("pull_request_review_comment", comment.review.pull.repository, account, payload)
+PULL_ROUTES = (
+    Route("GET", f"{REPO_ROUTE}/pulls", list_pulls, _READ),
+    Route("GET", _PULL, show(lambda call: call.pull, pull_request_json), _READ),
+    Route("GET", f"{_PULL}/files", list_files, _READ),
+)
