@@ -173,9 +173,8 @@ async def _serve(
     setup_sessions: SetupSessions | None,
 ) -> AsyncIterator[tuple[str, int]]:
     from bot.web.bodies import BodyBudget
-    from bot.web.metrics import Metrics
+    from bot.web.monitoring import Metrics, StatusPage
     from bot.web.server import build_application, health_routes
-    from bot.web.status import StatusPage
     from bot.web.webhook import WebhookHandler
 
     secrets = tuple(secret.encode() for secret in configuration.webhook_secrets)
