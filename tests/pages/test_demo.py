@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
+from bot.demo.page import format_ago, render_markdown
 from bot.demo.story import story_weeks
-from bot.demo.threads import format_ago, render_markdown
 
 expect.set_options(timeout=60_000)
 
