@@ -86,7 +86,7 @@ class PullRequestEndpoints:
         """Every finding with its status and history, open or closed, and whose turn it is."""
         pull, _ = await self._load(request, access)
         rules = await self.rule_book.rules(access.repository)
-        content = await asyncio.to_thread(_describe_findings, pull, rules, self.now())
+        content = await asyncio.to_thread(describe_findings, pull, rules, self.now())
         page, links = paginate(request, content["findings"])
         return cached_response(request, {**content, "findings": page}, links=links)
 
@@ -137,7 +137,7 @@ def _describe_progress(
     }
 
 
-def _describe_findings(pull_request: PullRequest, rules: RepositoryRules, now: datetime) -> dict[str, Any]:
+def describe_findings(pull_request: PullRequest, rules: RepositoryRules, now: datetime) -> dict[str, Any]:
     """All findings of a pull request, and whose turn it is."""
     from bot.feedback.build import build_feedback
     from bot.history.export import export_finding
