@@ -168,29 +168,19 @@ def get_repository_installation(call: ApiCall) -> ApiAnswer:
 
 
 def create_token(call: ApiCall) -> ApiAnswer:
-    """A token for one installation, narrowed where asked."""
+    """A token for one installation, or for some of its repositories."""
     installed = _installation(call)
     if installed.suspended_at is not None:
         raise ApiRefusal(403, "This installation has been suspended")
-    fields = call.fields
-    names, ids = fields.get("repositories"), fields.get("repository_ids")
-    chosen = tuple(
-        repository
-        for repository in installed.repositories
-        if repository.name in (names or ()) or repository.id in (ids or ())
-    )
-    if len(chosen) < len(names or ()) + len(ids or ()):
+    ids = call.fields.get("repository_ids", ())
+    chosen = tuple(repository for repository in installed.repositories if repository.id in ids)
+    if len(chosen) < len(ids):
         raise ApiRefusal(422, "There is at least one repository that does not exist or is not accessible")
-    permissions = fields.get("permissions")
-    if permissions and any(
-        installed.permissions.get(name) not in {level, "write"} for name, level in permissions.items()
-    ):
-        raise ApiRefusal(422, "The permissions requested are not granted to this installation.")
-    token = call.github.tokens.for_installation(installed, chosen if names or ids else None, permissions)
+    token = call.github.tokens.for_installation(installed, chosen or None)
     content = {
         "token": token.token,
         "expires_at": format_time(token.expires_at),
-        "permissions": permissions or dict(installed.permissions),
+        "permissions": dict(installed.permissions),
         "repository_selection": "selected",
     }
     return ApiAnswer(content, status=201)

@@ -38,12 +38,11 @@ class RequiredAccess:
 
 @dataclass(frozen=True, slots=True)
 class ApiAnswer:
-    """What goes back: JSON, or bytes with a media type of their own."""
+    """What goes back as JSON."""
 
     body: Any = None
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    raw: bytes | None = None
 
 
 @dataclass(slots=True)
@@ -54,7 +53,6 @@ class ApiCall:
     caller: Caller
     params: Mapping[str, str]
     query: Mapping[str, str]
-    accept: str
     body: Any
     url: str
     path_repository: Repository | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any
 
 from bot.fakegithub.calls import (
@@ -44,7 +43,6 @@ from bot.fakegithub.shapes import (
     repository_url,
     user_json,
 )
-from bot.fakegithub.tokens import InstallationCaller
 from bot.fakegithub.world import World
 
 ACTIONS_SLUG = "github-actions"
@@ -307,8 +305,6 @@ _MAX_TEXT = 65_535
 def create_run(call: ApiCall) -> ApiAnswer:
     """A new check run of the calling App."""
     name, sha = call.text("name", "CheckRun"), call.text("head_sha", "CheckRun")
-    if not isinstance(call.caller, InstallationCaller):
-        raise ApiRefusal(403, "You must authenticate via a GitHub App.")
     if sha not in call.repository.objects.commits:
         raise ApiRefusal(422, f"No commit found for SHA: {sha}")
     output = _output(call.fields)
@@ -389,8 +385,6 @@ def get_status(call: ApiCall) -> ApiAnswer:
 def _apply(call: ApiCall, run: CheckRun, output: CheckOutput | None) -> None:
     run.external_id = call.fields.get("external_id", run.external_id)
     run.details_url = call.fields.get("details_url", run.details_url)
-    if started := call.fields.get("started_at"):
-        run.started_at = datetime.fromisoformat(started)
     conclusion = call.fields.get("conclusion")
     if conclusion is not None:
         call.github.complete_check_run(run, conclusion, output)

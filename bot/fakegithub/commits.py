@@ -166,7 +166,6 @@ def _wrapped(data: bytes) -> str:
     return base64.encodebytes(data).decode()
 
 
-_LARGEST_FILE = 100_000_000
 _MOST_FILES = 300
 
 
@@ -237,8 +236,6 @@ def get_blob(call: ApiCall) -> ApiAnswer:
     repository, sha = call.repository, call.params["file_sha"]
     if sha not in repository.objects.blobs:
         raise not_found_refusal()
-    if "raw" in call.accept:
-        return ApiAnswer(raw=repository.objects.blobs[sha])
     return ApiAnswer(blob_json(call.github, repository, sha))
 
 
@@ -254,12 +251,6 @@ def get_contents(call: ApiCall) -> ApiAnswer:
             raise not_found_refusal()
         return ApiAnswer(folder_json(call.github, repository, ref, path, below))
     entry = _followed(call, files, path, entry)
-    data = repository.objects.blobs.get(entry.sha, b"")
-    if len(data) > _LARGEST_FILE:
-        errors = [{"resource": "Blob", "field": "data", "code": "too_large"}]
-        raise ApiRefusal(403, "This API returns blobs up to 100 MB in size.", errors=errors)
-    if "raw" in call.accept and entry.mode not in {SUBMODULE, SYMLINK}:
-        return ApiAnswer(raw=data, headers={"Content-Type": "application/vnd.github.raw+json; charset=utf-8"})
     return ApiAnswer(file_json(call.github, repository, ref, path, entry))
 
 

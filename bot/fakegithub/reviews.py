@@ -202,25 +202,18 @@ class ReviewActions(Actions):
         self.emit("pull_request_review_comment", comment.review.pull.repository, account, payload)
 
 
-_EVENTS = {"COMMENT": "COMMENTED", "APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED"}
-
-
 def _reviews(call: ApiCall) -> list[Review]:
     """The submitted reviews, oldest first, and the caller's own pending one."""
     return [review for review in call.pull.reviews.values() if _is_visible(call, review)]
 
 
 def create_review(call: ApiCall) -> ApiAnswer:
-    """A review by the caller; without an event it stays pending."""
-    event = call.fields.get("event")
-    if event is not None and event not in _EVENTS:
+    """A review by the App, which comments and judges nothing."""
+    if call.fields.get("event") != "COMMENT":
         raise invalid_refusal("PullRequestReview", "event")
-    if event in {"APPROVE", "REQUEST_CHANGES"} and call.actor is call.pull.user:
-        raise ApiRefusal(422, "Unprocessable Entity", errors=["Can not review your own pull request"])
-    state = "PENDING" if event is None else _EVENTS[event]
     comments = [_inline(draft) for draft in call.fields.get("comments", ())]
     body = call.fields.get("body") or ""
-    review = call.github.submit_review(call.pull, call.actor, state, body, comments)
+    review = call.github.submit_review(call.pull, call.actor, "COMMENTED", body, comments)
     return ApiAnswer(review_json(call.github, review))
 
 

@@ -17,7 +17,7 @@ from bot.fakegithub.checks import CHECK_ROUTES, CheckActions
 from bot.fakegithub.commits import GIT_ROUTES
 from bot.fakegithub.deliveries import Exchange, ExchangeObserver
 from bot.fakegithub.issues import ISSUE_ROUTES, CommentActions
-from bot.fakegithub.model import ROLES, Account, ApiRefusal, Repository, forbidden_refusal, not_found_refusal
+from bot.fakegithub.model import Account, ApiRefusal, Repository, forbidden_refusal, not_found_refusal
 from bot.fakegithub.pulls import PULL_ROUTES, PullRequestActions
 from bot.fakegithub.repositories import REPOSITORY_ROUTES, RepositoryActions
 from bot.fakegithub.reviews import REVIEW_ROUTES, ReviewActions, answer_graphql
@@ -75,17 +75,12 @@ def _is_enough(granted: str | None, wanted: str) -> bool:
 
 
 def _check_person(caller: Caller, needs: RequiredAccess, repository: Repository) -> None:
-    """Check a person: reading and commenting need to see the repository, everything else the role write."""
+    """Check a person, who only reads over HTTP; what people do here are actions."""
     role = repository.role(caller.account) if isinstance(caller, UserCaller) else None
     if repository.private and role is None:
         raise not_found_refusal()
-    if needs.level == "read":
-        return
-    if not isinstance(caller, UserCaller):
+    if needs.level == "write":
         raise ApiRefusal(401, "Requires authentication")
-    commenting = "issues" in needs.permissions or "pull_requests" in needs.permissions
-    if not commenting and (role is None or ROLES.index(role) < ROLES.index("write")):
-        raise ApiRefusal(403, "Must have write access to this repository.")
 
 
 SECONDARY_LIMIT = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
@@ -116,7 +111,7 @@ class RequestHandler(GitHubActions):
         # What the caller had already is free, and so is asking for the budget itself.
         budget.used += answer.status != 304 and route.path != "/rate_limit"
         headers = {**budget.headers(), **_scopes(caller), **answer.headers}
-        return ApiAnswer(answer.body, answer.status, headers, answer.raw)
+        return ApiAnswer(answer.body, answer.status, headers)
 
     def _carry_out(self, route: Route, request: web.Request, body: Any, caller: Caller) -> ApiAnswer:
         if "User-Agent" not in request.headers:
@@ -132,7 +127,6 @@ class RequestHandler(GitHubActions):
             caller=caller,
             params=request.match_info,
             query=request.query,
-            accept=request.headers.get("Accept", ""),
             body=body,
             url=self.api_url + request.rel_url.raw_path.removeprefix("/api/v3"),
             path_repository=repository,
@@ -181,12 +175,12 @@ def _moved(method: str, to: str) -> ApiAnswer:
 
 def _with_etag(answer: ApiAnswer, cached_tag: str | None) -> ApiAnswer:
     """The answer with its ETag; no body where the caller has it already."""
-    data = answer.raw if answer.raw is not None else json.dumps(answer.body, sort_keys=True).encode()
+    data = json.dumps(answer.body, sort_keys=True).encode()
     etag = f'W/"{hashlib.sha256(data).hexdigest()}"'
     headers = {**answer.headers, "ETag": etag}
     if cached_tag == etag:
         return ApiAnswer(None, 304, headers)
-    return ApiAnswer(answer.body, answer.status, headers, answer.raw)
+    return ApiAnswer(answer.body, answer.status, headers)
 
 
 ALL_ROUTES = (
@@ -321,7 +315,7 @@ class FakeGitHub(RequestHandler):
             headers=dict(request.headers),
             body=body,
             status=response.status,
-            answer=response.body if response.raw is None else response.raw,
+            answer=response.body,
             answer_headers=dict(response.headers),
             route=route.path,
             params=dict(request.match_info),
@@ -366,8 +360,6 @@ def parse_body(data: bytes) -> Any:
 def build_response(answer: ApiAnswer) -> web.Response:
     """The answer over HTTP."""
     headers = {"X-GitHub-Request-Id": "0000:0000", **answer.headers}
-    if answer.raw is not None:
-        return web.Response(body=answer.raw, status=answer.status, headers=headers)
     if answer.status in {204, 302, 304}:
         return web.Response(status=answer.status, headers=headers)
     if isinstance(answer.body, str):

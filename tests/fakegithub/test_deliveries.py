@@ -108,7 +108,7 @@ def _to_the_pull_request(fake_github, pull):
 def _in_the_repository(fake_github, repository):
     fake_github.open_pull_request(repository, "bob")
     issue = fake_github.open_issue(repository, "alice", "Weekly")
-    fake_github.edit_issue(issue, "alice", body="Text")
+    fake_github.edit_issue(issue, "alice", "Text")
     fake_github.add_label(issue, "weekly", by="alice")
     fake_github.remove_label(issue, "weekly", by="alice")
     fake_github.close(issue)

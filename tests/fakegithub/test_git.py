@@ -36,13 +36,6 @@ async def test_names_are_those_that_git_gives(reader):
     assert base64.b64decode(found["content"]) == b"hello\n"
 
 
-async def test_a_file_comes_raw_when_asked(reader):
-    raw = await reader(
-        "GET", f"{REPO}/contents/docs/a.md?ref=main", headers={"Accept": "application/vnd.github.raw+json"}
-    )
-    assert raw.body == b"one\ntwo\nthree\n"
-
-
 async def test_a_folder_lists_what_is_in_it(reader):
     listed = (await reader("GET", f"{REPO}/contents/docs")).body
     assert [(each["name"], each["type"]) for each in listed] == [("a.md", "file"), ("deep", "dir")]
@@ -62,13 +55,9 @@ async def test_a_submodule_says_where_it_is_from(reader):
     assert (found["type"], found["sha"]) == ("submodule", "1" * 40)
 
 
-async def test_a_file_over_a_megabyte_comes_raw_only(reader):
+async def test_a_file_over_a_megabyte_comes_without_its_content(reader):
     listed = (await reader("GET", f"{REPO}/contents/large.bin")).body
     assert (listed["content"], listed["encoding"], listed["size"]) == ("", "none", 1_000_001)
-    raw = await reader(
-        "GET", f"{REPO}/contents/large.bin", headers={"Accept": "application/vnd.github.raw+json"}
-    )
-    assert len(raw.body) == 1_000_001
 
 
 @pytest.mark.parametrize(
