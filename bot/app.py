@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -185,7 +186,7 @@ async def _serve(
     status = StatusPage(meter, store, configuration.metrics_token, utc_now)
     routes = [
         *webhook.routes(),
-        *health_routes(_Readiness(store, worker)),
+        *health_routes(partial(_check_readiness, store, worker)),
         *metrics.routes(),
         *status.routes(),
     ]
@@ -208,23 +209,18 @@ def accepted_events() -> frozenset[str]:
     return SUBSCRIBED_EVENTS | UNSUBSCRIBED_EVENTS | {INTERNAL_EVENT}
 
 
-@dataclass(frozen=True, slots=True)
-class _Readiness:
-    store: Store
-    worker: Worker | None
-
-    async def ready(self) -> tuple[bool, dict[str, Any]]:
-        """Whether the store answers and the worker is alive; an outage of GitHub changes nothing."""
-        try:
-            await self.store.next_due()
-        except StoreUnavailable:
-            return False, {"store": "away"}
-        if self.worker is None:
-            return True, {"store": "ok"}
-        if self.worker.is_stopping:
-            return False, {"store": "ok", "worker": "stopping"}
-        alive = self.worker.heartbeat_age < READY_HEARTBEAT_SECONDS
-        return alive, {"store": "ok", "worker": "ok" if alive else "stuck"}
+async def _check_readiness(store: Store, worker: Worker | None) -> tuple[bool, dict[str, Any]]:
+    """Whether the store answers and the worker is alive; an outage of GitHub changes nothing."""
+    try:
+        await store.next_due()
+    except StoreUnavailable:
+        return False, {"store": "away"}
+    if worker is None:
+        return True, {"store": "ok"}
+    if worker.is_stopping:
+        return False, {"store": "ok", "worker": "stopping"}
+    alive = worker.heartbeat_age < READY_HEARTBEAT_SECONDS
+    return alive, {"store": "ok", "worker": "ok" if alive else "stuck"}
 
 
 @asynccontextmanager
