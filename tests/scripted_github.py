@@ -26,13 +26,23 @@ from bot.fakegithub.model import (
     Repository,
     Review,
     ReviewComment,
+    node_id,
 )
 from bot.fakegithub.pulls import simple_pull_json
 from bot.fakegithub.repositories import Actor, organization_payload
 from bot.fakegithub.reviews import review_comment_json
 from bot.fakegithub.server import SECONDARY_LIMIT, FakeGitHub, build_response, parse_body
-from bot.fakegithub.shapes import ShapeJson, avatar_url, fields, format_time, user_json
+from bot.fakegithub.shapes import (
+    ShapeJson,
+    avatar_url,
+    fields,
+    format_time,
+    installation_json,
+    short_repository_json,
+    user_json,
+)
 from bot.fakegithub.world import WAIT_SECONDS
+from tests.app_registration import registration_routes
 
 _PRIMARY = "API rate limit exceeded for installation ID 1."
 _MESSAGES = {500: "Server Error", 502: "Server Error", 503: "Service Unavailable", 504: "Gateway Timeout"}
@@ -161,6 +171,54 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
         self.record(route, request, body, answer, is_fault=True)
         return web.Response(status=500) if answer is None else build_response(answer)
 
+    def pages(self) -> list[web.RouteDef]:
+        """The pages of the manifest flow, too."""
+        return [*super().pages(), *registration_routes(self)]
+
+    def emit_installation(
+        self, event: str, installed: Installation, sender: Account, payload: dict[str, Any]
+    ) -> None:
+        """Send an installation's own event: an App gets these unasked."""
+        common = {"installation": installation_json(self, installed), "sender": user_json(self, sender)}
+        self.deliveries.emit(event, payload | common)
+        self.changed()
+
+    def install(self, owner: Actor, *, permissions: Mapping[str, str] | None = None) -> Installation:
+        """Install the App on an account; emits the event."""
+        installation = self._installation(self.account(owner), permissions)
+        self._emit_installed(installation, "created")
+        return installation
+
+    def add_to_installation(self, repository: Repository) -> Installation:
+        """Let the App into one more repository; emits the event."""
+        installation = self._cover(repository)
+        self._emit_repositories(installation, "added", repository)
+        return installation
+
+    def _emit_installed(self, installation: Installation, action: str) -> None:
+        short = [short_repository_json(repository) for repository in installation.repositories]
+        payload: ShapeJson = {"action": action, "repositories": short, "requester": None}
+        self.emit_installation("installation", installation, installation.account, payload)
+
+    def _emit_repositories(self, installed: Installation, action: str, repository: Repository) -> None:
+        lists: ShapeJson = {"repositories_added": [], "repositories_removed": []} | {
+            f"repositories_{action}": [short_repository_json(repository)]
+        }
+        payload = {"action": action, "repository_selection": "selected", "requester": None} | lists
+        self.emit_installation("installation_repositories", installed, installed.account, payload)
+
+    def reopen(self, thread: Issue, *, by: Actor | None = None) -> None:
+        """Open a closed pull request or issue again."""
+        thread.state, thread.closed_at, thread.closed_by = "open", None, None
+        thread.state_reason = None if isinstance(thread, PullRequest) else "reopened"
+        thread.updated_at = self.now()
+        self.emit_thread(thread, "reopened", self.account(by or thread.user))
+
+    def revoke_tokens(self) -> None:
+        """Make every token given out so far worthless."""
+        for caller in self.tokens.issued.values():
+            caller.revoked = True
+
     def hold(self) -> None:
         """Keep every webhook from now on back."""
         self.deliveries.hold()
@@ -285,7 +343,7 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
         payload = {
             "action": "resolved" if resolved else "unresolved",
             "pull_request": simple_pull_json(self, pull),
-            "thread": {"node_id": first.thread_id, "comments": members},
+            "thread": {"node_id": node_id("PRRT", first.id), "comments": members},
             "updated_at": format_time(self.now()),
         }
         self.emit("pull_request_review_thread", pull.repository, account, payload)

@@ -171,11 +171,6 @@ class ReviewComment(Node):
     outdated: bool = False
     reactions: list[Reaction] = field(default_factory=list)
 
-    @property
-    def thread_id(self) -> str:
-        """The GraphQL id of the thread that this comment began."""
-        return node_id("PRRT", self.id)
-
 
 Role = Literal["read", "triage", "write", "maintain", "admin"]
 

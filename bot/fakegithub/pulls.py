@@ -240,13 +240,6 @@ class PullRequestActions(PushActions):
         self._emit_pull(pull, "closed", account)
         return commit
 
-    def reopen(self, thread: Issue, *, by: Actor | None = None) -> None:
-        """Open a closed pull request or issue again."""
-        thread.state, thread.closed_at, thread.closed_by = "open", None, None
-        thread.state_reason = None if isinstance(thread, PullRequest) else "reopened"
-        thread.updated_at = self.now()
-        self.emit_thread(thread, "reopened", self.account(by or thread.user))
-
     def add_label(self, thread: Issue, name: str, *, by: Actor) -> Label:
         """Put a label on a pull request or an issue."""
         label = self.label(thread.repository, name)

@@ -13,9 +13,7 @@ from bot.fakegithub.shapes import (
     addresses,
     avatar_url,
     fields,
-    installation_json,
     repository_json,
-    short_repository_json,
     user_json,
 )
 from bot.fakegithub.world import World
@@ -31,14 +29,6 @@ class Actions(World):
         installed = self.installation_of(repository)
         if installed is not None and installed.suspended_at is None and event in installed.events:
             self.deliveries.emit(event, payload | self._everywhere(repository, sender, installed))
-        self.changed()
-
-    def emit_installation(
-        self, event: str, installed: Installation, sender: Account, payload: dict[str, Any]
-    ) -> None:
-        """Send an installation's own event: an App gets these unasked."""
-        common = {"installation": installation_json(self, installed), "sender": user_json(self, sender)}
-        self.deliveries.emit(event, payload | common)
         self.changed()
 
     def _everywhere(self, repository: Repository, sender: Account, installed: Installation) -> dict[str, Any]:
@@ -159,18 +149,6 @@ class RepositoryActions(PushActions):
             repository.collaborators[account.id] = role
         self.changed()
 
-    def install(self, owner: Actor, *, permissions: Mapping[str, str] | None = None) -> Installation:
-        """Install the App on an account; emits the event."""
-        installation = self._installation(self.account(owner), permissions)
-        self._emit_installed(installation, "created")
-        return installation
-
-    def add_to_installation(self, repository: Repository) -> Installation:
-        """Let the App into one more repository; emits the event."""
-        installation = self._cover(repository)
-        self._emit_repositories(installation, "added", repository)
-        return installation
-
     def _cover(self, repository: Repository) -> Installation:
         installation = self._find_installation(repository.owner) or self._installation(repository.owner)
         installation.repositories.append(repository)
@@ -187,18 +165,6 @@ class RepositoryActions(PushActions):
         installation = Installation(self.new_id(), self.app, owner, granted, self.app.events, self.now())
         self.installations[installation.id] = installation
         return installation
-
-    def _emit_installed(self, installation: Installation, action: str) -> None:
-        short = [short_repository_json(repository) for repository in installation.repositories]
-        payload: ShapeJson = {"action": action, "repositories": short, "requester": None}
-        self.emit_installation("installation", installation, installation.account, payload)
-
-    def _emit_repositories(self, installed: Installation, action: str, repository: Repository) -> None:
-        lists: ShapeJson = {"repositories_added": [], "repositories_removed": []} | {
-            f"repositories_{action}": [short_repository_json(repository)]
-        }
-        payload = {"action": action, "repository_selection": "selected", "requester": None} | lists
-        self.emit_installation("installation_repositories", installed, installed.account, payload)
 
 
 def full_repository_json(world: World, repository: Repository, caller: Account | None) -> ShapeJson:

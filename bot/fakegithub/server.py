@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from bot.fakegithub.apps import APP_ROUTES, registration_routes
+from bot.fakegithub.apps import APP_ROUTES
 from bot.fakegithub.calls import ANYBODY, REPO_ROUTE, ApiAnswer, ApiCall, RequiredAccess, Route
 from bot.fakegithub.checks import CHECK_ROUTES, CheckActions
 from bot.fakegithub.commits import GIT_ROUTES
@@ -277,9 +277,13 @@ class FakeGitHub(RequestHandler):
                 router.add_route(route.method, prefix + path, partial(self.serve, route))
         graphql_path = "/api/graphql" if self.enterprise else "/graphql"
         router.add_route("POST", graphql_path, partial(self.serve, GRAPHQL_ROUTE))
-        application.add_routes([*registration_routes(self), web.get("/logs/{job_id}", self._serve_log)])
+        application.add_routes(self.pages())
         router.add_route("*", "/{tail:.*}", partial(self.serve, NOT_FOUND_ROUTE))
         return application
+
+    def pages(self) -> list[web.RouteDef]:
+        """What is served beside the API."""
+        return [web.get("/logs/{job_id}", self._serve_log)]
 
     async def serve(self, route: Route, request: web.Request) -> web.StreamResponse:
         """Answer one request."""

@@ -105,11 +105,6 @@ class IssuedTokens:
         self.issued[token.token] = token
         return token
 
-    def revoke_all(self) -> None:
-        """Make every token given out so far worthless."""
-        for caller in self.issued.values():
-            caller.revoked = True
-
     def caller(self, authorization: str | None) -> Caller:
         """Who this `Authorization` header belongs to; raises `Unauthorized` for a bad one."""
         if not authorization:
