@@ -33,6 +33,7 @@ from bot.fakegithub.model import (
 )
 from bot.fakegithub.repositories import Actions, Actor
 from bot.fakegithub.shapes import (
+    REACTIONS,
     THREAD_FIELDS,
     ShapeJson,
     addresses,
@@ -217,9 +218,6 @@ def _check_length(resource: str, body: str) -> None:
         )
 
 
-_REACTIONS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
-
-
 def list_issues(call: ApiCall) -> ApiAnswer:
     """Issues and pull requests by state, labels and creator, newest first."""
     state, creator = call.query.get("state", "open"), call.query.get("creator")
@@ -277,7 +275,7 @@ def react_to(find: Callable[[ApiCall], IssueComment | ReviewComment]) -> Callabl
 
     def answer(call: ApiCall) -> ApiAnswer:
         to, content = find(call), call.text("content", "Reaction")
-        if content not in _REACTIONS:
+        if content not in REACTIONS:
             raise invalid_refusal("Reaction", "content")
         before = len(to.reactions)
         shown = reaction_json(call.github, call.github.react(to, call.actor, content))

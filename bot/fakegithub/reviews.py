@@ -295,17 +295,19 @@ def answer_graphql(call: ApiCall) -> ApiAnswer:
         name: variables.get(value[1:]) if value.startswith("$") else value.strip('"')
         for name, value in _ARGUMENT.findall(query)
     }
-    name = next((name for name in _OPERATIONS if name in words), "")
+    name = next((name for name in _OPERATIONS if name in words), None)
+    if name is None:
+        return ApiAnswer({"errors": [_error("undefinedField", "The field doesn't exist on this type")]})
     try:
-        if not name:
-            raise GraphqlRefusal("undefinedField", "The field doesn't exist on this type")  # noqa: TRY301  # as below
-        data = {name: _only(_OPERATIONS[name](call, arguments), words)}
+        content = _OPERATIONS[name](call, arguments)
     except GraphqlRefusal as refusal:
-        error = {"type": refusal.kind, "message": str(refusal), "locations": [{"line": 1, "column": 1}]}
-        return ApiAnswer(
-            {"data": {name: None}, "errors": [{**error, "path": [name]}]} if name else {"errors": [error]}
-        )
-    return ApiAnswer({"data": data})
+        error = _error(refusal.kind, str(refusal)) | {"path": [name]}
+        return ApiAnswer({"data": {name: None}, "errors": [error]})
+    return ApiAnswer({"data": {name: _only(content, words)}})
+
+
+def _error(kind: str, message: str) -> GraphqlFields:
+    return {"type": kind, "message": message, "locations": [{"line": 1, "column": 1}]}
 
 
 def _only(content: GraphqlFields, words: set[str]) -> GraphqlFields:

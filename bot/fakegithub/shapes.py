@@ -207,12 +207,12 @@ def author_association(repository: Repository, account: Account) -> str:
 
 THREAD_FIELDS = (*("number", "state", "title", "body", "locked"), *("created_at", "updated_at", "closed_at"))
 
-_REACTION_COUNTS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
+REACTIONS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
 
 
 def reactions_json(url: str, reactions: Sequence[Reaction]) -> ShapeJson:
     """How many reactions of each kind there are."""
     contents = [reaction.content for reaction in reactions]
     return {"url": url, "total_count": len(contents)} | {
-        content: contents.count(content) for content in _REACTION_COUNTS
+        content: contents.count(content) for content in REACTIONS
     }
