@@ -219,7 +219,6 @@ class CheckActions(Actions):
         app: str | App = "ci",
         status: str = "in_progress",
         workflow: WorkflowRun | None = None,
-        details_url: str | None = None,
     ) -> CheckRun:
         """Begin a check on a commit; a newer one of the same name is a rerun."""
         slug = ACTIONS_SLUG if workflow is not None else app
@@ -235,7 +234,6 @@ class CheckActions(Actions):
             None,
             self.now(),
             completed_at=None,
-            details_url=details_url,
         )
         if workflow is not None:
             run.details_url = f"{page_url(self, repository)}/actions/runs/{workflow.id}/job/{run.id}"

@@ -205,16 +205,10 @@ class PullRequestActions(PushActions):
         return pull
 
     def push(
-        self,
-        pull: PullRequest,
-        files: FileChanges,
-        *,
-        by: Actor | None = None,
-        message: str = "Address the review",
+        self, pull: PullRequest, files: FileChanges, *, message: str = "Address the review"
     ) -> GitCommit:
         """Push one more commit to the pull request."""
-        account = self.account(by or pull.user)
-        objects = pull.repository.objects
+        account, objects = pull.user, pull.repository.objects
         commit = objects.commit(
             files, parents=(pull.head_sha,), message=message, login=account.login, at=self.now()
         )
