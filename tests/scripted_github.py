@@ -14,7 +14,7 @@ from aiohttp import web
 from bot.fakegithub.calls import ApiAnswer, Route
 from bot.fakegithub.checks import STATUS_FIELDS
 from bot.fakegithub.commits import commit_json
-from bot.fakegithub.deliveries import Exchange, WebhookDelivery
+from bot.fakegithub.deliveries import Exchange, WebhookDelivery, WebhookSender
 from bot.fakegithub.model import (
     Account,
     CheckRun,
@@ -146,8 +146,39 @@ class FaultActions:
         return self.fail(method, pattern, status=status, times=times, headers=headers, body=body)
 
 
+@dataclass(slots=True, eq=False)
+class HoldableSender(WebhookSender):
+    """A sender that can keep webhooks back."""
+
+    _held: list[WebhookDelivery] | None = None
+
+    def hold(self) -> None:
+        """Keep every webhook from now on back."""
+        if self._held is None:
+            self._held = []
+
+    def release(
+        self, order: Callable[[list[WebhookDelivery]], Iterable[WebhookDelivery]] = list
+    ) -> list[WebhookDelivery]:
+        """Send what was held back, in this order (`reversed`, say); what the order leaves out is lost."""
+        held, self._held = self._held or [], None
+        sent = list(order(held))
+        for delivery in sent:
+            self._enqueue(delivery)
+        return sent
+
+    def _enqueue(self, delivery: WebhookDelivery) -> None:
+        if self._held is None:
+            WebhookSender._enqueue(self, delivery)
+        else:
+            self._held.append(delivery)
+            self.changed()
+
+
 class ScriptedGitHub(FakeGitHub, FaultActions):
     """A fake GitHub to which a test can do anything."""
+
+    sender_type = HoldableSender
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
