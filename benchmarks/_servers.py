@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import psutil
 
-from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.apps import new_key_pair
 from bot.fakegithub.world import AppRegistration
 from tests.scripted_github import ScriptedGitHub
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bot import app
-from bot.demo.stories import STORIES
+from bot.demo.stories import STORY_NAMES, load_story
 from bot.demo.story import STORY_PEOPLE, StoryClock, StoryMonths, story_weeks
+from bot.fakegithub.apps import new_key_pair
 from bot.fakegithub.model import Repository
-from bot.fakegithub.registration import new_key_pair
 from bot.fakegithub.world import AppRegistration
 from bot.history.model import HistoryRecord
 from bot.history.store import load_records
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 async def _measure() -> None:
-    for name in STORIES:
+    for name in STORY_NAMES:
         _report(f"the demo's {WEEKS} weeks, {name}", *await _play_demo(name))
     if url := os.environ.get("DATABASE_URL"):
         async with open_existing_store(url) as store:
@@ -70,7 +70,7 @@ async def _play_demo(name: str) -> tuple[tuple[HistoryRecord, ...], ChangedPaths
                 settings, clock=clock.now, store_clock=clock.now, weekly=False
             ) as bot:
                 github.webhook_url = "http://{}:{}/webhook".format(*(bot.address or ("", 0)))
-                story = STORIES[name]
+                story = load_story(name)
                 repository = github.repository(
                     story.repository, collaborators=STORY_PEOPLE, files=story.files
                 )

@@ -11,9 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bot.gates.config import RepositoryRules
-from bot.markdown.links import LinkContext
-from bot.pull_request.model import PullRequest
 from bot.resources import (
     READY_HEARTBEAT_SECONDS,
     CannotStart,
@@ -177,9 +174,8 @@ async def _serve(
     setup_sessions: SetupSessions | None,
 ) -> AsyncIterator[tuple[str, int]]:
     from bot.web.bodies import BodyBudget
-    from bot.web.metrics import Metrics
+    from bot.web.monitoring import Metrics, StatusPage
     from bot.web.server import build_application, health_routes
-    from bot.web.status import StatusPage
     from bot.web.webhook import WebhookHandler
 
     secrets = tuple(secret.encode() for secret in configuration.webhook_secrets)
@@ -190,7 +186,7 @@ async def _serve(
     status = StatusPage(meter, store, configuration.metrics_token, utc_now)
     routes = [
         *webhook.routes(),
-        *health_routes(_Readiness(store, worker)),
+        *health_routes(partial(_check_readiness, store, worker)),
         *metrics.routes(),
         *status.routes(),
     ]
@@ -213,23 +209,18 @@ def accepted_events() -> frozenset[str]:
     return SUBSCRIBED_EVENTS | UNSUBSCRIBED_EVENTS | {INTERNAL_EVENT}
 
 
-@dataclass(frozen=True, slots=True)
-class _Readiness:
-    store: Store
-    worker: Worker | None
-
-    async def ready(self) -> tuple[bool, dict[str, Any]]:
-        """Whether the store answers and the worker is alive; an outage of GitHub changes nothing."""
-        try:
-            await self.store.next_due()
-        except StoreUnavailable:
-            return False, {"store": "away"}
-        if self.worker is None:
-            return True, {"store": "ok"}
-        if self.worker.is_stopping:
-            return False, {"store": "ok", "worker": "stopping"}
-        alive = self.worker.heartbeat_age < READY_HEARTBEAT_SECONDS
-        return alive, {"store": "ok", "worker": "ok" if alive else "stuck"}
+async def _check_readiness(store: Store, worker: Worker | None) -> tuple[bool, dict[str, Any]]:
+    """Whether the store answers and the worker is alive; an outage of GitHub changes nothing."""
+    try:
+        await store.next_due()
+    except StoreUnavailable:
+        return False, {"store": "away"}
+    if worker is None:
+        return True, {"store": "ok"}
+    if worker.is_stopping:
+        return False, {"store": "ok", "worker": "stopping"}
+    alive = worker.heartbeat_age < READY_HEARTBEAT_SECONDS
+    return alive, {"store": "ok", "worker": "ok" if alive else "stuck"}
 
 
 @asynccontextmanager
@@ -239,12 +230,9 @@ async def _api_routes(
     """The routes of the HTTP API, with their own connections to GitHub."""
     from bot.github.user_api import open_user_api
     from bot.inbox.internal_deliveries import CheckRunReporter
-    from bot.iterations.selection import selection_report_markdown
     from bot.web.api.access import AccessCache, RepositoryGuard
+    from bot.web.api.endpoints import PublicEndpoints, PullRequestEndpoints, ReportEndpoints
     from bot.web.api.oidc import open_verifier
-    from bot.web.api.public import PublicEndpoints
-    from bot.web.api.pulls import PullRequestEndpoints
-    from bot.web.api.reports import AdviceReport, AuthorEndpoints, GroundingReport, LessonEndpoints
     from bot.web.api.validations import ValidationEndpoints
 
     # The worker pauses its lanes; an API call has none, so its client asks the store for pauses.
@@ -255,65 +243,16 @@ async def _api_routes(
     ):
         guard = RepositoryGuard(AccessCache(user_api, oidc=oidc), store)
         rule_book = build_rule_book(github, store, CheckRunReporter(store, utc_now), utc_now)
-        pulls = PullRequestEndpoints(
-            store,
-            rule_book,
-            partial(_progress_json, link_context(configuration)),
-            selection_report_markdown,
-            _findings_json,
-        )
+        site = link_context(configuration)
         validations = ValidationEndpoints(
             store, github, rule_book, bodies, new_id, utc_now, configuration.public_url or ""
         )
         yield [
-            *AuthorEndpoints(store, rule_book, utc_now).routes(guard),
-            *pulls.routes(guard),
+            *PullRequestEndpoints(store, rule_book, site, utc_now).routes(guard),
+            *ReportEndpoints(store, github, rule_book, site, utc_now).routes(guard),
             *PublicEndpoints(github.me, rule_book).routes(guard),
-            *GroundingReport(store, rule_book, utc_now).routes(guard),
-            *AdviceReport(store, rule_book, utc_now).routes(guard),
-            *LessonEndpoints(store, github, rule_book, utc_now, link_context(configuration)).routes(guard),
             *validations.routes(guard),
         ]
-
-
-def _progress_json(site: LinkContext, pull_request: PullRequest, rules: RepositoryRules) -> dict[str, Any]:
-    """The iterations of a pull request, for the API."""
-    from bot.feedback.brief_inputs import feedback_log
-    from bot.grounding.audit import grounding_report
-    from bot.history.export import best_tracker, feedback_history, iteration_history
-    from bot.iterations.selection import selection_report
-
-    report = selection_report(pull_request, rules)
-    scored = report.trajectory.scored if report else ()
-    return {
-        "iteration_history": iteration_history(scored, pull_request.tracked),
-        **feedback_history(scored, rules.gates, pull_request.tracked),
-        "best_tracker": best_tracker(report.trajectory, pull_request.repository, site.web.host_url)
-        if report
-        else None,
-        "feedback_log": [entry.as_document() for entry in feedback_log(pull_request)],
-        "grounding": grounding_report(pull_request.grounding, pull_request.head, rules.grounding.catalogue),
-    }
-
-
-def _findings_json(pull_request: PullRequest, rules: RepositoryRules) -> dict[str, Any]:
-    """All findings of a pull request, for the API."""
-    from bot.feedback.build import build_feedback
-    from bot.history.export import export_finding
-    from bot.pull_request.facts import DecisionTime
-
-    feedback = build_feedback(pull_request, rules, DecisionTime(utc_now(), ""))
-    ledger = feedback.iteration.ledger if feedback else None
-    unreviewed = "reviewer" if pull_request.open else "nobody"
-    return {
-        "findings": [export_finding(finding, rules.gates) for finding in ledger.findings] if ledger else [],
-        "omitted": ledger.omitted if ledger else 0,
-        "turn": feedback.turn.value if feedback else unreviewed,
-        "pending": list(feedback.pending) if feedback else [],
-        "head": feedback.iteration.head if feedback else None,
-        "current_head": pull_request.head,
-        "iteration": feedback.iteration.number if feedback else None,
-    }
 
 
 @asynccontextmanager

@@ -180,18 +180,7 @@ class AgentTools:
             raise ToolError(str(error)) from None
         return LintReport(
             actionable=all(problem.level is not ProblemLevel.ERROR for problem in problems),
-            problems=tuple(
-                ProblemReport(
-                    level=problem.level.value,
-                    rule=problem.rule,
-                    line=problem.position.line,
-                    column=problem.position.column,
-                    pointer=problem.pointer,
-                    message=problem.message,
-                    instead=problem.instead,
-                )
-                for problem in problems
-            ),
+            problems=tuple(ProblemReport(**problem.as_json()) for problem in problems),
         )
 
 

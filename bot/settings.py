@@ -221,7 +221,14 @@ def _rsa(pem: str) -> str:
     return pem
 
 
-_BLANK = " \t"
+_BLANK_LINE = regex.Regex(r"[ \t]*(?:#[^\n]*)?(?:\n|\z)")
+_LINE = regex.Regex(r"[^\n]*\n?")
+_NAME = regex.Regex(r"[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*")
+_VALUE = regex.Regex(
+    r"'(?P<single>[^']*)'|\"(?P<double>(?:[^\"\\]|\\(?s:.))*)\""
+    r"|(?P<bare>(?:[^\s#'\"]\S*(?:[ \t]+[^\s#]\S*)*)?)"
+)
+_ESCAPE = regex.Regex(r"(?s)\\(.)")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "$": "$"}
 
 
@@ -248,86 +255,50 @@ def read_dotenv(path: Path | None) -> DotenvFile:
 
 def parse_dotenv(text: str, name: str = ".env") -> DotenvFile:
     """Return the variables of the text; a line that can't be parsed is reported and skipped."""
-    text = text.replace("\r\n", "\n")
+    rest, line = text.replace("\r\n", "\n"), 1
     values: dict[str, str] = {}
     problems = []
-    position = 0
-    while position < len(text):
-        if _is_rest_empty(text, position):
-            position = _next_line(text, position)
-            continue
-        line = text.count("\n", 0, position) + 1
-        try:
-            key, value, position = _assignment(text, position)
-        except ValueError as mistake:
-            problems.append(f"{name}:{line}: {mistake}")
-            position = _next_line(text, position)
-            continue
-        if key in values:
-            problems.append(f"{name}:{line}: {key} is set twice; keep one")
-        values[key] = value
+    while rest:
+        end = _end_of(_BLANK_LINE, rest)
+        if not end:
+            try:
+                key, value, end = _assignment(rest)
+            except ValueError as mistake:
+                problems.append(f"{name}:{line}: {mistake}")
+                end = _end_of(_LINE, rest)
+            else:
+                if key in values:
+                    problems.append(f"{name}:{line}: {key} is set twice; keep one")
+                values[key] = value
+        line += rest.count("\n", 0, end)
+        rest = rest[end:]
     return DotenvFile(values, tuple(problems))
 
 
-def _assignment(text: str, position: int) -> tuple[str, str, int]:
-    left, sign, right = text[position : _next_line(text, position)].partition("=")
-    key = left.strip(_BLANK)
-    if key.startswith(("export ", "export\t")):
-        key = key.removeprefix("export").lstrip(_BLANK)
-    if not sign or not (key.isascii() and key.isidentifier()):
+def _assignment(text: str) -> tuple[str, str, int]:
+    """Return the name and the value that the text begins with, and the offset behind their last line."""
+    name = _NAME.match(text)
+    if name is None:
         raise ValueError("expected NAME=value")
-    start = position + len(left) + 1 + len(right) - len(right.lstrip(_BLANK))
-    value, end = _value(text, start, key)
-    if not _is_rest_empty(text, end):
+    key, behind = name["name"], text[name.end() :]
+    value = _VALUE.match(behind)
+    behind = behind[value.end() :] if value else behind
+    if value is None or (not value[0] and behind.startswith(("'", '"'))):
+        raise ValueError(f"the value of {key} has an opening quote without a closing one")
+    end = _end_of(_BLANK_LINE, behind)
+    if behind and not end:
         raise ValueError(f"unexpected text after the value of {key}")
-    return key, value, _next_line(text, end)
-
-
-def _value(text: str, position: int, key: str) -> tuple[str, int]:
-    quote = text[position : position + 1]
-    if quote == "'":
-        value, closed, _ = text[position + 1 :].partition("'")
-        if closed:
-            return value, position + len(value) + 2
-    elif quote == '"':
-        if (unescaped := _double_quoted(text, position + 1)) is not None:
-            return unescaped
+    if value["double"] is None:
+        plain = value["single"] or value["bare"] or ""
     else:
-        return _bare(text, position)
-    raise ValueError(f"the value of {key} has an opening quote without a closing one")
+        plain = _ESCAPE.sub(lambda escape: _ESCAPES.get(escape[1], escape[0]), value["double"])
+    return key, plain, len(text) - len(behind) + end
 
 
-def _double_quoted(text: str, position: int) -> tuple[str, int] | None:
-    """Return the unescaped value and the offset behind the closing quote; None if there is none."""
-    parts = []
-    while position < len(text) and text[position] != '"':
-        size = 2 if text[position] == "\\" else 1
-        part = text[position : position + size]
-        parts.append(_ESCAPES.get(part[1], part) if len(part) > 1 else part)
-        position += size
-    return ("".join(parts), position + 1) if position < len(text) else None
-
-
-def _bare(text: str, position: int) -> tuple[str, int]:
-    """Return the value up to a comment or the end of the line, without trailing blanks, and its end."""
-    end = at = position
-    while at < len(text) and (text[at] in _BLANK or not text[at].isspace()):
-        if text[at] == "#" and (at == position or end < at):
-            break
-        end = end if text[at] in _BLANK else at + 1
-        at += 1
-    return text[position:end], end
-
-
-def _is_rest_empty(text: str, position: int) -> bool:
-    """Whether nothing but a comment is left of the line."""
-    rest = text[position : _next_line(text, position)].lstrip(_BLANK)
-    return rest in ("", "\n") or rest.startswith("#")
-
-
-def _next_line(text: str, position: int) -> int:
-    end = text.find("\n", position)
-    return len(text) if end < 0 else end + 1
+def _end_of(pattern: regex.Regex, text: str) -> int:
+    """Return where the match at the start of the text ends; 0 if there is none."""
+    match = pattern.match(text)
+    return match.end() if match else 0
 
 
 Checked = TypeVar("Checked")

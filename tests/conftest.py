@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import asyncpg
 import pytest
 
-from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.apps import new_key_pair
 from bot.fakegithub.world import AppRegistration
 from bot.store.store import open_store
 from tests.scripted_github import ScriptedGitHub

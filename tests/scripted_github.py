@@ -12,7 +12,9 @@ from typing import Any
 from aiohttp import web
 
 from bot.fakegithub.calls import ApiAnswer, Route
-from bot.fakegithub.deliveries import Exchange, WebhookDelivery
+from bot.fakegithub.checks import STATUS_FIELDS
+from bot.fakegithub.commits import commit_json
+from bot.fakegithub.deliveries import Exchange, WebhookDelivery, WebhookSender
 from bot.fakegithub.model import (
     Account,
     CheckRun,
@@ -24,13 +26,23 @@ from bot.fakegithub.model import (
     Repository,
     Review,
     ReviewComment,
+    node_id,
 )
-from bot.fakegithub.pull_actions import review_threads
-from bot.fakegithub.pull_shapes import STATUS_FIELDS, commit_json, review_comment_json, simple_pull_json
-from bot.fakegithub.repository_actions import Actor, organization_payload
+from bot.fakegithub.pulls import simple_pull_json
+from bot.fakegithub.repositories import Actor, organization_payload
+from bot.fakegithub.reviews import review_comment_json
 from bot.fakegithub.server import SECONDARY_LIMIT, FakeGitHub, build_response, parse_body
-from bot.fakegithub.shapes import ShapeJson, avatar_url, fields, format_time, user_json
+from bot.fakegithub.shapes import (
+    ShapeJson,
+    avatar_url,
+    fields,
+    format_time,
+    installation_json,
+    short_repository_json,
+    user_json,
+)
 from bot.fakegithub.world import WAIT_SECONDS
+from tests.app_registration import registration_routes
 
 _PRIMARY = "API rate limit exceeded for installation ID 1."
 _MESSAGES = {500: "Server Error", 502: "Server Error", 503: "Service Unavailable", 504: "Gateway Timeout"}
@@ -134,8 +146,39 @@ class FaultActions:
         return self.fail(method, pattern, status=status, times=times, headers=headers, body=body)
 
 
+@dataclass(slots=True, eq=False)
+class HoldableSender(WebhookSender):
+    """A sender that can keep webhooks back."""
+
+    _held: list[WebhookDelivery] | None = None
+
+    def hold(self) -> None:
+        """Keep every webhook from now on back."""
+        if self._held is None:
+            self._held = []
+
+    def release(
+        self, order: Callable[[list[WebhookDelivery]], Iterable[WebhookDelivery]] = list
+    ) -> list[WebhookDelivery]:
+        """Send what was held back, in this order (`reversed`, say); what the order leaves out is lost."""
+        held, self._held = self._held or [], None
+        sent = list(order(held))
+        for delivery in sent:
+            self._enqueue(delivery)
+        return sent
+
+    def _enqueue(self, delivery: WebhookDelivery) -> None:
+        if self._held is None:
+            WebhookSender._enqueue(self, delivery)
+        else:
+            self._held.append(delivery)
+            self.changed()
+
+
 class ScriptedGitHub(FakeGitHub, FaultActions):
     """A fake GitHub to which a test can do anything."""
+
+    sender_type = HoldableSender
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -158,6 +201,54 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
         answer = await self._suffer(fault, request)
         self.record(route, request, body, answer, is_fault=True)
         return web.Response(status=500) if answer is None else build_response(answer)
+
+    def pages(self) -> list[web.RouteDef]:
+        """The pages of the manifest flow, too."""
+        return [*super().pages(), *registration_routes(self)]
+
+    def emit_installation(
+        self, event: str, installed: Installation, sender: Account, payload: dict[str, Any]
+    ) -> None:
+        """Send an installation's own event: an App gets these unasked."""
+        common = {"installation": installation_json(self, installed), "sender": user_json(self, sender)}
+        self.deliveries.emit(event, payload | common)
+        self.changed()
+
+    def install(self, owner: Actor, *, permissions: Mapping[str, str] | None = None) -> Installation:
+        """Install the App on an account; emits the event."""
+        installation = self._installation(self.account(owner), permissions)
+        self._emit_installed(installation, "created")
+        return installation
+
+    def add_to_installation(self, repository: Repository) -> Installation:
+        """Let the App into one more repository; emits the event."""
+        installation = self._cover(repository)
+        self._emit_repositories(installation, "added", repository)
+        return installation
+
+    def _emit_installed(self, installation: Installation, action: str) -> None:
+        short = [short_repository_json(repository) for repository in installation.repositories]
+        payload: ShapeJson = {"action": action, "repositories": short, "requester": None}
+        self.emit_installation("installation", installation, installation.account, payload)
+
+    def _emit_repositories(self, installed: Installation, action: str, repository: Repository) -> None:
+        lists: ShapeJson = {"repositories_added": [], "repositories_removed": []} | {
+            f"repositories_{action}": [short_repository_json(repository)]
+        }
+        payload = {"action": action, "repository_selection": "selected", "requester": None} | lists
+        self.emit_installation("installation_repositories", installed, installed.account, payload)
+
+    def reopen(self, thread: Issue, *, by: Actor | None = None) -> None:
+        """Open a closed pull request or issue again."""
+        thread.state, thread.closed_at, thread.closed_by = "open", None, None
+        thread.state_reason = None if isinstance(thread, PullRequest) else "reopened"
+        thread.updated_at = self.now()
+        self.emit_thread(thread, "reopened", self.account(by or thread.user))
+
+    def revoke_tokens(self) -> None:
+        """Make every token given out so far worthless."""
+        for caller in self.tokens.issued.values():
+            caller.revoked = True
 
     def hold(self) -> None:
         """Keep every webhook from now on back."""
@@ -276,13 +367,14 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
     def resolve_thread(self, comment: ReviewComment, *, by: Actor, resolved: bool = True) -> None:
         """Mark the thread of a comment as resolved, or open it again."""
         first, account = comment.in_reply_to or comment, self.account(by)
-        first.resolved_by = account if resolved else None
         pull = first.review.pull
-        members = [review_comment_json(self, member) for member in review_threads(pull).get(first, ())]
+        inline = pull.repository.review_comments.values()
+        thread = [comment for comment in inline if (comment.in_reply_to or comment) is first]
+        members = [review_comment_json(self, comment) for comment in thread]
         payload = {
             "action": "resolved" if resolved else "unresolved",
             "pull_request": simple_pull_json(self, pull),
-            "thread": {"node_id": first.thread_id, "comments": members},
+            "thread": {"node_id": node_id("PRRT", first.id), "comments": members},
             "updated_at": format_time(self.now()),
         }
         self.emit("pull_request_review_thread", pull.repository, account, payload)

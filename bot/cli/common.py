@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from bot import regex
 from bot.cli import CommandFailed, UsageError
 from bot.gates.model import Gates
-from bot.resources import CannotStart, open_existing_store, utc_now
+from bot.resources import CannotStart, open_existing_store, read_database_url, utc_now
 from bot.settings import Settings, SettingsError, load_api_url
 from bot.store.model import Delivery, JobFailed, StoreUnavailable
 from bot.values import Repository
 
 if TYPE_CHECKING:
     from bot.client import Whetstone
+    from bot.gates.config import RepositoryRules
     from bot.inbox.jobs import JobFollower
     from bot.store.store import Store
 
@@ -131,6 +132,16 @@ async def hand_over(configuration: Settings, delivery: Delivery) -> bool:
 
     secret = configuration.webhook_secrets[0].encode()
     return await hand_over_delivery(delivery, secret, configuration.host, configuration.port)
+
+
+@asynccontextmanager
+async def open_recorded(name: str) -> AsyncIterator[tuple[Store, Repository, RepositoryRules]]:
+    """Open the store for the repository of this name, with the rules in force there."""
+    from bot.turn.rule_book import stored_rules
+
+    async with open_existing_store(read_database_url()) as store:
+        repository = await find_recorded_repository(store, name)
+        yield store, repository, await stored_rules(store, repository)
 
 
 async def find_recorded_repository(store: Store, name: str) -> Repository:

@@ -16,7 +16,7 @@ from bot import regex
 from bot.cli import terminal
 from bot.cli.common import integer_between, load_pack_or_file, port_number
 from bot.demo.page import DemoPage
-from bot.demo.stories import STORIES
+from bot.demo.stories import STORY_NAMES, load_story
 from bot.demo.story import (
     STORY_DAYS,
     STORY_LENGTH,
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--once", action="store_true", help="print the story and exit, without the page")
     parser.add_argument("--raw", action="store_true", help="print the comments as posted, not a summary")
     parser.add_argument(
-        "--story", choices=tuple(STORIES), default="code", help="the story to play (default: code)"
+        "--story", choices=STORY_NAMES, default="code", help="the story to play (default: code)"
     )
     parser.add_argument("--port", type=port_number, default=8080, help="the port of the page (default: 8080)")
     parser.add_argument(
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 async def _demo(arguments: argparse.Namespace) -> None:
     if task := asyncio.current_task():
         _on_termination(task.cancel)
-    story = STORIES[arguments.story]
+    story = load_story(arguments.story)
     weeks = story_weeks(datetime.now(UTC), arguments.weeks)
     clock = StoryClock(datetime.now(UTC) - weeks[0] if weeks else STORY_LENGTH)
     async with AsyncExitStack() as stack:

@@ -8,15 +8,9 @@ import json
 from typing import Any
 
 from bot.cli import terminal
-from bot.cli.common import (
-    find_recorded_repository,
-    integer_between,
-    parse_repository_name,
-    report_errors,
-)
+from bot.cli.common import integer_between, open_recorded, parse_repository_name, report_errors
 from bot.markdown.links import GitHubLinks
-from bot.resources import open_existing_store, read_database_url, utc_now
-from bot.turn.rule_book import stored_rules
+from bot.resources import utc_now
 from bot.values import Account
 
 _MAX_HOURS = 24 * 3650
@@ -85,9 +79,7 @@ async def author_history(name: str, login: str, hours: int | None) -> tuple[str,
     from bot.history.store import find_author
     from bot.history.text import HistoryContext, render_history
 
-    async with open_existing_store(read_database_url()) as store:
-        repository = await find_recorded_repository(store, name)
-        rules = await stored_rules(store, repository)
+    async with open_recorded(name) as (store, repository, rules):
         author = await store.read(find_author, repository.id, login, shared=rules.history.shared)
         query = history_query(author or Account(-1, login), rules, utc_now(), hours)
         history = await fetch_history(store, repository, query, rules)
@@ -101,8 +93,6 @@ async def all_author_patterns(name: str, hours: int) -> dict[str, dict[str, Any]
     """Return every author's patterns by login, from the store alone."""
     from bot.history.fetch import fetch_all_patterns
 
-    async with open_existing_store(read_database_url()) as store:
-        repository = await find_recorded_repository(store, name)
-        rules = await stored_rules(store, repository)
+    async with open_recorded(name) as (store, repository, rules):
         patterns_by_login = await fetch_all_patterns(store, repository, hours, rules, utc_now())
     return {login: patterns.as_json() for login, patterns in sorted(patterns_by_login.items())}

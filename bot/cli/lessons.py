@@ -10,19 +10,16 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from bot.cli import CommandFailed
-from bot.cli.common import find_recorded_repository, integer_between, parse_repository_name, report_errors
+from bot.cli.common import integer_between, open_recorded, parse_repository_name, report_errors
 from bot.github.errors import GitHubError
 from bot.markdown.links import GitHubLinks
 from bot.resources import (
     environment_has_credentials,
     link_context,
-    open_existing_store,
     open_github,
-    read_database_url,
     read_settings,
     utc_now,
 )
-from bot.turn.rule_book import stored_rules
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,9 +48,8 @@ async def _show(arguments: argparse.Namespace) -> None:
     from bot.lessons.text import render_report, report_json
 
     async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(open_existing_store(read_database_url()))
-        repository = await find_recorded_repository(store, arguments.repository)
-        rules = await stored_rules(store, repository)
+        recorded = open_recorded(arguments.repository)
+        store, repository, rules = await stack.enter_async_context(recorded)
         author = None
         if arguments.agent:
             author = await store.read(find_author, repository.id, arguments.agent)

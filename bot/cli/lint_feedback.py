@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bot.cli import UsageError
 from bot.feedback.lint import LintProblem
+from bot.markdown.format import format_count
 from bot.pull_request.documents import UnreadableDocument
 from bot.verdicts.quality import ProblemLevel
 
@@ -55,29 +56,14 @@ def _text(problems: Sequence[LintProblem], name: str) -> str:
         for problem in problems
     ]
     errors, notes = _count(problems, ProblemLevel.ERROR), _count(problems, ProblemLevel.NOTE)
-    return "\n".join([*lines, f"{name}: {_number(errors, 'error')}, {_number(notes, 'note')}"])
+    return "\n".join([*lines, f"{name}: {format_count(errors, 'error')}, {format_count(notes, 'note')}"])
 
 
 def _json(problems: Sequence[LintProblem], name: str) -> str:
-    rows = [
-        {
-            "level": problem.level,
-            "rule": problem.rule,
-            "pointer": problem.pointer,
-            "line": problem.position.line,
-            "column": problem.position.column,
-            "message": problem.message,
-            "instead": problem.instead,
-        }
-        for problem in problems
-    ]
+    rows = [problem.as_json() for problem in problems]
     counts = {"errors": _count(problems, ProblemLevel.ERROR), "notes": _count(problems, ProblemLevel.NOTE)}
     return json.dumps({"file": name, **counts, "findings": rows}, indent=2)
 
 
 def _count(problems: Sequence[LintProblem], level: ProblemLevel) -> int:
     return sum(problem.level is level for problem in problems)
-
-
-def _number(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"

@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -121,8 +120,6 @@ class DryRun:
 
     rule_book: RuleBook
     site: LinkContext
-    clock: Callable[[], datetime]
-    new_id: Callable[[], str]
     github: GitHub | None = None
 
     async def run(self, delivery: Delivery) -> DryRunResult:
@@ -134,7 +131,7 @@ class DryRun:
         if pull_request is None:
             return DryRunResult((), _IS_COMMAND if find_invocations((event,)) else _NO_PULL_REQUEST)
         rules = await self.rule_book.rules(pull_request.repository)
-        moment = DecisionTime(self.clock(), self.new_id())
+        moment = DecisionTime(utc_now(), new_id())
         if self.github:
             facts = await self._fetch(self.github, pull_request, event, rules, moment.now)
             assessor = Assessor(rules, moment, self.github, pull_request.verdicts, _never_first)
@@ -156,7 +153,7 @@ class DryRun:
         snapshots = await self.github.pull_requests_at(event.repository, event.head)
         if not snapshots:
             return None
-        return record_event(None, replace(event, pull_request=snapshots[0]), self.clock())
+        return record_event(None, replace(event, pull_request=snapshots[0]), utc_now())
 
     async def _fetch(
         self, github: GitHub, pull_request: PullRequest, event: Event, rules: RepositoryRules, now: datetime
@@ -187,11 +184,11 @@ async def dry_run(event: str, body: bytes) -> tuple[DryRunResult, bool]:
     except settings_of.SettingsError:
         if environment_has_credentials():
             raise
-        run = DryRun(DefaultRules(), LinkContext(GitHubLinks()), utc_now, new_id)
+        run = DryRun(DefaultRules(), LinkContext(GitHubLinks()))
         return await run.run(delivery), True
     async with open_github(configuration, utc_now) as github:
         rule_book = build_rule_book(github, NullConfigStore(), NullConfigStore(), utc_now)
-        run = DryRun(rule_book, link_context(configuration), utc_now, new_id, github)
+        run = DryRun(rule_book, link_context(configuration), github)
         return await run.run(delivery), False
 
 

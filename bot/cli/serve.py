@@ -87,8 +87,9 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
     heartbeat: HeartbeatSettings | None = None,
     limits: WatchdogLimits | None = None,
     reconcile: ReconcileSchedule | None = None,
+    sessions: SetupSessions | None = None,
 ) -> int:
-    """Serve until a signal comes and what is under way has ended; returns the exit code."""
+    """Serve until a signal comes and what is under way has ended; with `sessions`, the set-up pages too."""
     gc.disable()
     # A thread of the store may keep the interpreter for as long, while an answer of GitHub waits.
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -100,11 +101,17 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
     stop = _stop_on_signal()
     limits = limits or WatchdogLimits()
     async with app.run_instance(
-        settings, serve=web, work=worker, heartbeat=heartbeat, limits=limits, reconcile=reconcile
+        settings,
+        serve=web,
+        work=worker,
+        heartbeat=heartbeat,
+        limits=limits,
+        reconcile=reconcile,
+        setup_sessions=sessions,
     ) as instance:
         if instance.address:
             url = server_url(*instance.address)
-            print(f"Listening on {url}: GitHub sends deliveries to /webhook.", flush=True)
+            print(f"Listening on {url}: {_purpose(url, sessions)}", flush=True)
         # What was loaded at the start stays for good: no later collection has to look through it.
         gc.collect()
         gc.freeze()
@@ -112,6 +119,13 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
         await stop.wait()
         print("Stopping: finishing the work in progress.", flush=True)
     return 0
+
+
+def _purpose(url: str, sessions: SetupSessions | None) -> str:
+    if sessions is None:
+        return "GitHub sends deliveries to /webhook."
+    key = f"?key={sessions.key}" if sessions.key else ""
+    return f"install and test at {url}/setup{key}"
 
 
 def _stop_on_signal() -> asyncio.Event:
@@ -154,21 +168,8 @@ async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:
         bare = await _register(bare, sessions, stop)
         if stop.is_set():
             return 0
-    settings = _with_address(read_settings(), arguments)
-    settings = replace(settings, port=bare.port)
-    configure_logging_from(settings)
-    reconcile = ReconcileSchedule()
-    print(describe_store(settings), flush=True)
-    print(reconcile_line(reconcile), flush=True)
-    running = app.run_instance(
-        settings, setup_sessions=sessions, limits=WatchdogLimits(), reconcile=reconcile
-    )
-    async with running as instance:
-        url = server_url(*(instance.address or ("", 0)))
-        key = f"?key={sessions.key}" if sessions.key else ""
-        print(f"Listening on {url}: install and test at {url}/setup{key}", flush=True)
-        await stop.wait()
-    return 0
+    settings = replace(_with_address(read_settings(), arguments), port=bare.port)
+    return await serve_until_stopped(settings, web=True, worker=True, sessions=sessions)
 
 
 async def _register(bare: Settings, sessions: SetupSessions, stop: asyncio.Event) -> Settings:

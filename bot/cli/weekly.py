@@ -5,13 +5,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 
-from bot.cli.common import find_recorded_repository, parse_repository_name, report_errors, run_job
+from bot.cli.common import (
+    find_recorded_repository,
+    open_recorded,
+    parse_repository_name,
+    report_errors,
+    run_job,
+)
 from bot.markdown.links import GitHubLinks, LinkContext
-from bot.resources import new_id, open_existing_store, read_database_url, read_settings, utc_now
+from bot.resources import new_id, open_existing_store, read_settings, utc_now
 from bot.settings import Settings
-from bot.store.model import Delivery, JobFailed
-from bot.turn.rule_book import stored_rules
-from bot.values import Repository
+from bot.store.model import JobFailed
 from bot.weekly.issue import WeeklyIssue
 
 _NOTHING = "No pull requests were reviewed this week, so there is nothing to post."
@@ -48,8 +52,12 @@ async def _post(name: str) -> None:
 
 async def post_week(configuration: Settings, name: str) -> bool:
     """Post the current week, in the running server or here; returns whether a server does it."""
+    from bot.inbox.internal_deliveries import weekly_delivery
+
     async with open_existing_store(configuration.database_url) as store:
-        delivery = weekly_delivery_now(await find_recorded_repository(store, name), f"weekly-{new_id()}")
+        repository = await find_recorded_repository(store, name)
+    # Without a week's name the scheduler's own run is not used up.
+    delivery = weekly_delivery(repository, "", utc_now(), f"weekly-{new_id()}")
     async with run_job(configuration, delivery) as (follower, handed_over):
         async for progress in follower.follow(delivery):
             if progress.waits_until and not handed_over:  # nobody waits here for as long as that takes
@@ -64,16 +72,7 @@ async def current_week(name: str) -> WeeklyIssue | None:
     """The summary issue as it would be now, from the store alone; None if nothing was reviewed."""
     from bot.weekly.fetch import WeeklyFetcher
 
-    async with open_existing_store(read_database_url()) as store:
-        repository = await find_recorded_repository(store, name)
-        rules = await stored_rules(store, repository)
+    async with open_recorded(name) as (store, repository, rules):
         fetcher = WeeklyFetcher(store, None, LinkContext(GitHubLinks()))
         decision = await fetcher.fetch_week(repository, rules, None, utc_now())
     return decision.issue
-
-
-def weekly_delivery_now(repository: Repository, identity: str) -> Delivery:
-    """A delivery that posts the current week; the scheduler's own run is not used up."""
-    from bot.inbox.internal_deliveries import weekly_delivery
-
-    return weekly_delivery(repository, "", utc_now(), identity)

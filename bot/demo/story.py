@@ -1,4 +1,4 @@
-"""Play a story on the fake GitHub: months of pull requests, then one that is rejected step by step."""
+"""Play a story on the fake GitHub, and what is clicked on the demo's page."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, product
 from random import Random
+from typing import Any
 
 from bot import app
 from bot.demo.stories import Chapter, Edit, Ending, PastAuthor, PastPullRequest, Remark, Routine, Story
-from bot.fakegithub.model import PullRequest, Repository, Role
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
-from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.apps import new_key_pair
+from bot.fakegithub.model import ApiRefusal, Issue, PullRequest, Repository, Role
+from bot.fakegithub.pulls import PullRequestOptions
+from bot.fakegithub.reviews import InlineDraft
 from bot.fakegithub.server import FakeGitHub
 from bot.fakegithub.world import AppRegistration
 from bot.settings import Settings
@@ -319,16 +321,138 @@ def head_text(pull: PullRequest, path: str) -> str:
 
 def edit_files(repository: Repository, sha: str, edits: Sequence[Edit], now: datetime) -> dict[str, str]:
     """The files that these edits change, with their new text."""
-    texts = {path: _text(repository, sha, path) for path, _, _ in edits}
+    texts = {edit.path: _text(repository, sha, edit.path) for edit in edits}
     edited = dict(texts)
-    for path, old, new in edits:
-        text = edited[path]
-        edited[path] = text.replace(_date(old, now), _date(new, now), 1) if old else text + new
+    for edit in edits:
+        text, new = edited[edit.path], _date(edit.new, now)
+        edited[edit.path] = text.replace(_date(edit.old, now), new, 1) if edit.old else text + new
     return {path: text for path, text in edited.items() if text != texts[path]}
 
 
 def _text(repository: Repository, sha: str, path: str) -> str:
     return (repository.objects.content(sha, path) or b"").decode("utf-8", "replace")
+
+
+_MAX_TEXT, _MAX_TITLE = 5_000, 120
+
+
+@dataclass(frozen=True, slots=True)
+class DemoAction:
+    """A click on the page, and the user who is acting."""
+
+    kind: str
+    login: str
+    text: str = ""
+    tags: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, content: Mapping[str, Any]) -> DemoAction:
+        """Read the action from what the page sent."""
+        tags = content.get("tags", ())
+        return cls(
+            str(content.get("act")),
+            _read_text(content, "who"),
+            _read_text(content, "text"),
+            tuple(map(str, tags)) if isinstance(tags, list) else (),
+        )
+
+
+class DemoActionError(Exception):
+    """An action that is not possible; the message is shown on the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoActions:
+    """Performs the clicked actions in the repository of a story."""
+
+    github: FakeGitHub
+    repository: Repository
+    story: Story
+
+    def perform(self, number: int, action: DemoAction) -> Issue:
+        """Perform the action in the thread; returns the thread to show next."""
+        thread = self.repository.threads.get(number)
+        if thread is None:
+            raise DemoActionError("There is no such thread.")
+        if not self.github.find_account(action.login):
+            raise DemoActionError("There is no such user.")
+        try:
+            return self._perform(thread, action)
+        except ApiRefusal as refusal:
+            raise DemoActionError(refusal.message) from refusal
+
+    def _perform(self, thread: Issue, action: DemoAction) -> Issue:
+        if action.kind == "comment":
+            if not action.text:
+                raise DemoActionError("Write something first.")
+            self.github.comment(thread, action.login, action.text)
+        elif action.kind == "open":
+            return self._open_pull_request(action)
+        elif isinstance(thread, PullRequest):
+            self._change(thread, action)
+        else:
+            raise DemoActionError("This works only on a pull request.")
+        return thread
+
+    def _open_pull_request(self, action: DemoAction) -> PullRequest:
+        """Open a flawed pull request by another user, so that the acting user can review it."""
+        routine = self.story.routine
+        number = len(self.repository.threads) + 1
+        usual = " ".join(words[number % len(words)] for words in routine.words).capitalize()
+        title = (action.text or usual).splitlines()[0][:_MAX_TITLE]
+        path = routine.path.format(number=number, slug=usual.lower().replace(" ", "_"))
+        text = routine_file(routine, _one_line(title), self.github.now(), flawed=True)
+        authors = (author.login for author in routine.authors if author.login != action.login)
+        options = PullRequestOptions(title=title, body=f"Adds `{path}`.", files={path: text})
+        return self.github.open_pull_request(self.repository, next(authors), options)
+
+    def _change(self, pull: PullRequest, action: DemoAction) -> None:
+        if action.kind in {"reject", "approve"} and action.login == pull.user.login:
+            raise DemoActionError("You can't review your own pull request. Act as somebody else.")
+        match action.kind:
+            case "reject":
+                self._reject(pull, action)
+            case "approve":
+                self.github.submit_review(pull, action.login, "APPROVED", action.text)
+            case "push":
+                self.github.push(pull, self._revision(pull), message=action.text or "Address the review")
+                run_checks(self.github, pull, self.story)
+            case "merge" if pull.state == "open":
+                self.github.merge(pull, by=action.login)
+            case _:
+                raise DemoActionError("Nothing is open, so there is nothing to fix.")
+
+    def _revision(self, pull: PullRequest) -> dict[str, str]:
+        """The files of the next revision: the story's fixes where they apply, else one more line."""
+        path, routine = self._path(pull), self.story.routine
+        edits = (*self.story.accepted[0].edits, Edit(path, routine.fixed, routine.flaw))
+        files = edit_files(self.repository, pull.head_sha, edits, self.github.now())
+        return files or {path: f"{head_text(pull, path).rstrip()}\n\n{self.story.note}\n"}
+
+    def _reject(self, pull: PullRequest, action: DemoAction) -> None:
+        path = self._path(pull)
+        text = head_text(pull, path)
+        items, comments = state_tags(self.story.routine, path, text, action.tags, action.text)
+        body = "\n".join(items) or ("" if comments else action.text or "Not yet.")
+        self.github.submit_review(pull, action.login, "CHANGES_REQUESTED", body, comments)
+
+    def _path(self, pull: PullRequest) -> str:
+        """The file that the pull request is about."""
+        objects = pull.repository.objects
+        head, base = objects.commits[pull.head_sha].files, objects.commits[pull.base_sha].files
+        changed = sorted(path for path in head if head[path] != base.get(path))
+        main = self.story.rejected[0].edits[0].path
+        return main if main in changed or not changed else changed[0]
+
+
+def _one_line(text: str) -> str:
+    """Text that is safe in the title of a file: no quotes or backslashes."""
+    return text.replace("\\", "").replace('"', "'")
+
+
+def _read_text(content: Mapping[str, Any], name: str) -> str:
+    value = content.get(name, "")
+    return value.strip()[:_MAX_TEXT] if isinstance(value, str) else ""
 
 
 @asynccontextmanager

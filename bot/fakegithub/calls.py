@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
 
-from bot.fakegithub.github import GitHubActions
 from bot.fakegithub.model import (
     Account,
     ApiRefusal,
@@ -19,6 +18,9 @@ from bot.fakegithub.model import (
     not_found_refusal,
 )
 from bot.fakegithub.tokens import AppCaller, Caller, InstallationCaller, UserCaller
+
+if TYPE_CHECKING:
+    from bot.fakegithub.server import GitHubActions
 
 PagedItem = TypeVar("PagedItem")
 
@@ -36,12 +38,11 @@ class RequiredAccess:
 
 @dataclass(frozen=True, slots=True)
 class ApiAnswer:
-    """What goes back: JSON, or bytes with a media type of their own."""
+    """What goes back as JSON."""
 
     body: Any = None
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    raw: bytes | None = None
 
 
 @dataclass(slots=True)
@@ -52,7 +53,6 @@ class ApiCall:
     caller: Caller
     params: Mapping[str, str]
     query: Mapping[str, str]
-    accept: str
     body: Any
     url: str
     path_repository: Repository | None = None
@@ -156,13 +156,12 @@ def requires_write(*permissions: str) -> RequiredAccess:
 
 
 APP_ONLY = RequiredAccess(app=True)
-ANYBODY = RequiredAccess()
 
+ANYBODY = RequiredAccess()
 
 _DEFAULT_SIZE, _MAX_SIZE = 30, 100
 
-
-ApiShape = Callable[[GitHubActions, PagedItem], object]
+ApiShape = Callable[["GitHubActions", PagedItem], object]
 
 
 def show(find: Callable[[ApiCall], PagedItem], shape: ApiShape[PagedItem]) -> ApiHandler:

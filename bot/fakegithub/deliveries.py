@@ -8,7 +8,7 @@ import hmac
 import json
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -61,7 +61,6 @@ class WebhookSender:
     in_flight: int = 1
     patience: float = GITHUB_WAITS
     observers: list[Callable[[WebhookDelivery], None]] = field(default_factory=list)
-    _held: list[WebhookDelivery] | None = None
     _open: int = 0
     _queue: asyncio.Queue[WebhookDelivery] | None = None
     _early: list[WebhookDelivery] = field(default_factory=list)
@@ -75,7 +74,7 @@ class WebhookSender:
         return len(self.all)
 
     def emit(self, event: str, payload: Mapping[str, Any]) -> WebhookDelivery:
-        """Record a webhook and send it, unless deliveries are held back."""
+        """Record a webhook and send it."""
         body = json.dumps(payload, separators=(",", ":"), ensure_ascii=False).encode()
         delivery = self._delivery(str(uuid.uuid4()), event, payload, body)
         for observer in self.observers:
@@ -90,24 +89,9 @@ class WebhookSender:
         self._enqueue(again)
         return again
 
-    def hold(self) -> None:
-        """Keep every webhook from now on back."""
-        if self._held is None:
-            self._held = []
-
-    def release(
-        self, order: Callable[[list[WebhookDelivery]], Iterable[WebhookDelivery]] = list
-    ) -> list[WebhookDelivery]:
-        """Send what was held back, in this order (`reversed`, say); what the order leaves out is lost."""
-        held, self._held = self._held or [], None
-        sent = list(order(held))
-        for delivery in sent:
-            self._enqueue(delivery)
-        return sent
-
     @property
     def is_idle(self) -> bool:
-        """Whether every webhook that is not held back was answered."""
+        """Whether every webhook was answered."""
         return self._open == 0
 
     async def start(self) -> None:
@@ -152,9 +136,7 @@ class WebhookSender:
         }
 
     def _enqueue(self, delivery: WebhookDelivery) -> None:
-        if self._held is not None:
-            self._held.append(delivery)
-        elif self.url is not None:
+        if self.url is not None:
             self._open += 1
             if self._queue is None:
                 self._early.append(delivery)

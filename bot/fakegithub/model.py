@@ -169,13 +169,7 @@ class ReviewComment(Node):
     updated_at: datetime
     in_reply_to: ReviewComment | None = None
     outdated: bool = False
-    resolved_by: Account | None = None  # of the thread that this comment began
     reactions: list[Reaction] = field(default_factory=list)
-
-    @property
-    def thread_id(self) -> str:
-        """The GraphQL id of the thread that this comment began."""
-        return node_id("PRRT", self.id)
 
 
 Role = Literal["read", "triage", "write", "maintain", "admin"]

@@ -11,15 +11,27 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from bot.fakegithub import app_api, commit_api, thread_api
+from bot.fakegithub.apps import APP_ROUTES
 from bot.fakegithub.calls import ANYBODY, REPO_ROUTE, ApiAnswer, ApiCall, RequiredAccess, Route
+from bot.fakegithub.checks import CHECK_ROUTES, CheckActions
+from bot.fakegithub.commits import GIT_ROUTES
 from bot.fakegithub.deliveries import Exchange, ExchangeObserver
-from bot.fakegithub.github import GitHubActions
-from bot.fakegithub.graphql import answer_graphql
-from bot.fakegithub.model import ROLES, ApiRefusal, Repository, forbidden_refusal, not_found_refusal
-from bot.fakegithub.registration import registration_routes
+from bot.fakegithub.issues import ISSUE_ROUTES, CommentActions
+from bot.fakegithub.model import Account, ApiRefusal, Repository, forbidden_refusal, not_found_refusal
+from bot.fakegithub.pulls import PULL_ROUTES, PullRequestActions
+from bot.fakegithub.repositories import REPOSITORY_ROUTES, RepositoryActions
+from bot.fakegithub.reviews import REVIEW_ROUTES, ReviewActions, answer_graphql
 from bot.fakegithub.tokens import AppCaller, Caller, InstallationCaller, Unauthorized, UserCaller
 from bot.fakegithub.world import GITHUB_WEB, WAIT_SECONDS, AppRegistration, Awaited, WorldClock
+
+
+class GitHubActions(RepositoryActions, PullRequestActions, ReviewActions, CommentActions, CheckActions):
+    """Everything people and Apps can do here."""
+
+    def user_token(self, login: str | Account) -> str:
+        """A personal token of this account."""
+        return self.tokens.for_user(self.account(login)).token
+
 
 _SUSPENDED = "This installation has been suspended"
 _ARCHIVED = "Repository was archived so is read-only."
@@ -63,17 +75,12 @@ def _is_enough(granted: str | None, wanted: str) -> bool:
 
 
 def _check_person(caller: Caller, needs: RequiredAccess, repository: Repository) -> None:
-    """Check a person: reading and commenting need to see the repository, everything else the role write."""
+    """Check a person, who only reads over HTTP; what people do here are actions."""
     role = repository.role(caller.account) if isinstance(caller, UserCaller) else None
     if repository.private and role is None:
         raise not_found_refusal()
-    if needs.level == "read":
-        return
-    if not isinstance(caller, UserCaller):
+    if needs.level == "write":
         raise ApiRefusal(401, "Requires authentication")
-    commenting = "issues" in needs.permissions or "pull_requests" in needs.permissions
-    if not commenting and (role is None or ROLES.index(role) < ROLES.index("write")):
-        raise ApiRefusal(403, "Must have write access to this repository.")
 
 
 SECONDARY_LIMIT = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
@@ -104,7 +111,7 @@ class RequestHandler(GitHubActions):
         # What the caller had already is free, and so is asking for the budget itself.
         budget.used += answer.status != 304 and route.path != "/rate_limit"
         headers = {**budget.headers(), **_scopes(caller), **answer.headers}
-        return ApiAnswer(answer.body, answer.status, headers, answer.raw)
+        return ApiAnswer(answer.body, answer.status, headers)
 
     def _carry_out(self, route: Route, request: web.Request, body: Any, caller: Caller) -> ApiAnswer:
         if "User-Agent" not in request.headers:
@@ -120,7 +127,6 @@ class RequestHandler(GitHubActions):
             caller=caller,
             params=request.match_info,
             query=request.query,
-            accept=request.headers.get("Accept", ""),
             body=body,
             url=self.api_url + request.rel_url.raw_path.removeprefix("/api/v3"),
             path_repository=repository,
@@ -169,25 +175,26 @@ def _moved(method: str, to: str) -> ApiAnswer:
 
 def _with_etag(answer: ApiAnswer, cached_tag: str | None) -> ApiAnswer:
     """The answer with its ETag; no body where the caller has it already."""
-    data = answer.raw if answer.raw is not None else json.dumps(answer.body, sort_keys=True).encode()
+    data = json.dumps(answer.body, sort_keys=True).encode()
     etag = f'W/"{hashlib.sha256(data).hexdigest()}"'
     headers = {**answer.headers, "ETag": etag}
     if cached_tag == etag:
         return ApiAnswer(None, 304, headers)
-    return ApiAnswer(answer.body, answer.status, headers, answer.raw)
+    return ApiAnswer(answer.body, answer.status, headers)
 
 
 ALL_ROUTES = (
-    *app_api.APP_ROUTES,
-    *app_api.DELIVERY_ROUTES,
-    *app_api.HOOK_ROUTES,
-    *thread_api.REPOSITORY_ROUTES,
-    *thread_api.PULL_ROUTES,
-    *thread_api.ISSUE_ROUTES,
-    *commit_api.CHECK_ROUTES,  # before git: a branch's name may hold slashes
-    *commit_api.GIT_ROUTES,
+    *APP_ROUTES,
+    *REPOSITORY_ROUTES,
+    *REVIEW_ROUTES,
+    *PULL_ROUTES,
+    *ISSUE_ROUTES,
+    *CHECK_ROUTES,  # before git: a branch's name may hold slashes
+    *GIT_ROUTES,
 )
+
 GRAPHQL_ROUTE = Route("POST", "/graphql", answer_graphql, ANYBODY)
+
 NOT_FOUND_ROUTE = Route("*", "", lambda _: ApiAnswer({"message": "Not Found"}, status=404), ANYBODY)
 
 _MAX_BODY = 32 * 1024 * 1024
@@ -270,9 +277,13 @@ class FakeGitHub(RequestHandler):
                 router.add_route(route.method, prefix + path, partial(self.serve, route))
         graphql_path = "/api/graphql" if self.enterprise else "/graphql"
         router.add_route("POST", graphql_path, partial(self.serve, GRAPHQL_ROUTE))
-        application.add_routes([*registration_routes(self), web.get("/logs/{job_id}", self._serve_log)])
+        application.add_routes(self.pages())
         router.add_route("*", "/{tail:.*}", partial(self.serve, NOT_FOUND_ROUTE))
         return application
+
+    def pages(self) -> list[web.RouteDef]:
+        """What is served beside the API."""
+        return [web.get("/logs/{job_id}", self._serve_log)]
 
     async def serve(self, route: Route, request: web.Request) -> web.StreamResponse:
         """Answer one request."""
@@ -308,7 +319,7 @@ class FakeGitHub(RequestHandler):
             headers=dict(request.headers),
             body=body,
             status=response.status,
-            answer=response.body if response.raw is None else response.raw,
+            answer=response.body,
             answer_headers=dict(response.headers),
             route=route.path,
             params=dict(request.match_info),
@@ -353,8 +364,6 @@ def parse_body(data: bytes) -> Any:
 def build_response(answer: ApiAnswer) -> web.Response:
     """The answer over HTTP."""
     headers = {"X-GitHub-Request-Id": "0000:0000", **answer.headers}
-    if answer.raw is not None:
-        return web.Response(body=answer.raw, status=answer.status, headers=headers)
     if answer.status in {204, 302, 304}:
         return web.Response(status=answer.status, headers=headers)
     if isinstance(answer.body, str):

@@ -1,4 +1,4 @@
-"""JSON of accounts, repositories, issues and comments."""
+"""JSON of accounts, Apps, repositories and reactions."""
 
 from __future__ import annotations
 
@@ -7,19 +7,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from bot.fakegithub.model import (
-    ROLES,
-    Account,
-    App,
-    Installation,
-    Issue,
-    IssueComment,
-    Label,
-    PullRequest,
-    Reaction,
-    Repository,
-    Role,
-)
+from bot.fakegithub.model import Account, App, Installation, Reaction, Repository
 from bot.fakegithub.world import World
 
 ShapeJson = dict[str, Any]
@@ -66,6 +54,36 @@ def public_user_json(world: World, account: Account) -> ShapeJson:
     return user_json(world, account) | dict.fromkeys(empty) | dict.fromkeys(counts, 0) | {"blog": ""} | times
 
 
+def _short(world: World, account: Account) -> ShapeJson:
+    name = quote(account.login)
+    api = f"{world.api_url}/users/{name}"
+    page = f"apps/{account.login.removesuffix('[bot]')}" if account.type == "Bot" else name
+    return (
+        fields(account, "login", "id", "node_id", "type")
+        | addresses(api, *_USER_PATHS)
+        | {
+            "avatar_url": avatar_url(account),
+            "gravatar_id": "",
+            "url": api,
+            "html_url": f"{world.web_url}/{page}",
+            "organizations_url": f"{api}/orgs",
+            "user_view_type": "public",
+            "site_admin": False,
+        }
+    )
+
+
+def avatar_url(account: Account) -> str:
+    """Where an account's picture is."""
+    return f"https://avatars.githubusercontent.com/u/{account.id}?v=4"
+
+
+_USER_PATHS = (
+    *("followers", "following{/other_user}", "gists{/gist_id}", "starred{/owner}{/repo}", "subscriptions"),
+    *("repos", "events{/privacy}", "received_events"),
+)
+
+
 def app_json(world: World, app: App) -> ShapeJson:
     """An App, as in `performed_via_github_app`."""
     return fields(app, "id", "slug", "node_id", "name", "created_at") | {
@@ -104,36 +122,6 @@ def installation_json(world: World, installation: Installation) -> ShapeJson:
     }
 
 
-def _short(world: World, account: Account) -> ShapeJson:
-    name = quote(account.login)
-    api = f"{world.api_url}/users/{name}"
-    page = f"apps/{account.login.removesuffix('[bot]')}" if account.type == "Bot" else name
-    return (
-        fields(account, "login", "id", "node_id", "type")
-        | addresses(api, *_USER_PATHS)
-        | {
-            "avatar_url": avatar_url(account),
-            "gravatar_id": "",
-            "url": api,
-            "html_url": f"{world.web_url}/{page}",
-            "organizations_url": f"{api}/orgs",
-            "user_view_type": "public",
-            "site_admin": False,
-        }
-    )
-
-
-def avatar_url(account: Account) -> str:
-    """Where an account's picture is."""
-    return f"https://avatars.githubusercontent.com/u/{account.id}?v=4"
-
-
-_USER_PATHS = (
-    *("followers", "following{/other_user}", "gists{/gist_id}", "starred{/owner}{/repo}", "subscriptions"),
-    *("repos", "events{/privacy}", "received_events"),
-)
-
-
 _REPOSITORY_PATHS = (
     *("assignees{/user}", "branches{/branch}", "collaborators{/collaborator}", "comments{/number}"),
     *("commits{/sha}", "contributors", "deployments", "downloads", "events", "forks", "hooks"),
@@ -141,6 +129,7 @@ _REPOSITORY_PATHS = (
     *("notifications{?since,all,participating}", "pulls{/number}", "releases{/id}", "stargazers"),
     *("subscribers", "subscription", "tags", "teams"),
 )
+
 _OTHER_PATHS = {
     "archive_url": "/{archive_format}{/ref}",
     "blobs_url": "/git/blobs{/sha}",
@@ -154,6 +143,7 @@ _OTHER_PATHS = {
     "statuses_url": "/statuses/{sha}",
     "trees_url": "/git/trees{/sha}",
 }
+
 _FIXED: dict[str, Any] = (
     dict.fromkeys(("description", "homepage", "language", "license", "mirror_url"))
     | dict.fromkeys(("forks", "forks_count", "stargazers_count", "watchers", "watchers_count"), 0)
@@ -206,49 +196,6 @@ def short_repository_json(repository: Repository) -> ShapeJson:
     return fields(repository, "id", "node_id", "name", "full_name", "private")
 
 
-def full_repository_json(world: World, repository: Repository, caller: Account | None) -> ShapeJson:
-    """A repository on its own, with what the caller may do in it."""
-    role = repository.role(caller) if caller is not None else None
-    if role is None and not repository.private:
-        role = "read"
-    return repository_json(world, repository) | {
-        "network_count": 0,
-        "subscribers_count": 0,
-        # The flags are a user's: of an App's token they say nothing.
-        "permissions": permissions_json(None if caller is not None and caller.type == "Bot" else role),
-    }
-
-
-def permissions_json(role: Role | None) -> dict[str, bool]:
-    """What a role allows, as GitHub's five flags."""
-    rank = -1 if role is None else ROLES.index(role)
-    return {
-        "admin": rank >= 4,
-        "maintain": rank >= 3,
-        "push": rank >= 2,
-        "triage": rank >= 1,
-        "pull": rank >= 0,
-    }
-
-
-def collaborator_permission_json(world: World, repository: Repository, account: Account) -> ShapeJson:
-    """An account's permission; `permission` has four values only, `role_name` all of them."""
-    role = repository.role(account) or (None if repository.private else "read")
-    folded = {"maintain": "write", "triage": "read"}.get(role or "none", role or "none")
-    return {
-        "permission": folded,
-        "role_name": role or "none",
-        "user": user_json(world, account)
-        | {"permissions": permissions_json(role), "role_name": role or "none"},
-    }
-
-
-def label_json(world: World, label: Label) -> ShapeJson:
-    """A label."""
-    api = f"{repository_url(world, label.repository)}/labels/{label.name.replace(' ', '%20')}"
-    return fields(label, "id", "node_id", "name", "color", "description") | {"url": api, "default": False}
-
-
 def author_association(repository: Repository, account: Account) -> str:
     """How an account belongs to a repository, in GitHub's word."""
     if account is repository.owner:
@@ -259,75 +206,13 @@ def author_association(repository: Repository, account: Account) -> str:
 
 
 THREAD_FIELDS = (*("number", "state", "title", "body", "locked"), *("created_at", "updated_at", "closed_at"))
-_CONTENTS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
 
-
-def issue_url(world: World, issue: Issue) -> str:
-    """The thread's address as an issue."""
-    return f"{repository_url(world, issue.repository)}/issues/{issue.number}"
-
-
-def issue_json(world: World, issue: Issue) -> ShapeJson:
-    """An issue, or a pull request seen as one."""
-    api = issue_url(world, issue)
-    kind = "pull" if isinstance(issue, PullRequest) else "issues"
-    comments = sum(comment.issue is issue for comment in issue.repository.comments.values())
-    return (
-        fields(issue, *THREAD_FIELDS, "id", "node_id", "state_reason")
-        | dict.fromkeys(("assignee", "milestone", "active_lock_reason"))
-        | addresses(api, "labels{/name}", "comments", "events", "timeline")
-        | {
-            "url": api,
-            "repository_url": repository_url(world, issue.repository),
-            "html_url": f"{page_url(world, issue.repository)}/{kind}/{issue.number}",
-            "user": optional_user_json(world, issue.user),
-            "labels": [label_json(world, label) for label in issue.labels],
-            "assignees": [],
-            "comments": comments,
-            "closed_by": optional_user_json(world, issue.closed_by),
-            "author_association": author_association(issue.repository, issue.user),
-            "performed_via_github_app": app_json(world, world.app) if issue.via_app else None,
-            "reactions": reactions_json(f"{api}/reactions", ()),
-        }
-        | _pull_part(world, issue)
-    )
-
-
-def comment_json(world: World, comment: IssueComment) -> ShapeJson:
-    """A comment in a thread."""
-    repository = comment.issue.repository
-    api = f"{repository_url(world, repository)}/issues/comments/{comment.id}"
-    kind = "pull" if isinstance(comment.issue, PullRequest) else "issues"
-    page = f"{page_url(world, repository)}/{kind}/{comment.issue.number}"
-    return fields(comment, "id", "node_id", "body", "created_at", "updated_at") | {
-        "url": api,
-        "html_url": f"{page}#issuecomment-{comment.id}",
-        "issue_url": issue_url(world, comment.issue),
-        "user": optional_user_json(world, comment.user),
-        "author_association": author_association(repository, comment.user),
-        "performed_via_github_app": app_json(world, world.app) if comment.via_app else None,
-        "reactions": reactions_json(f"{api}/reactions", comment.reactions),
-    }
-
-
-def reaction_json(world: World, reaction: Reaction) -> ShapeJson:
-    """One reaction."""
-    user = optional_user_json(world, reaction.user)
-    return fields(reaction, "id", "node_id", "content", "created_at") | {"user": user}
+REACTIONS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
 
 
 def reactions_json(url: str, reactions: Sequence[Reaction]) -> ShapeJson:
     """How many reactions of each kind there are."""
     contents = [reaction.content for reaction in reactions]
     return {"url": url, "total_count": len(contents)} | {
-        content: contents.count(content) for content in _CONTENTS
+        content: contents.count(content) for content in REACTIONS
     }
-
-
-def _pull_part(world: World, issue: Issue) -> ShapeJson:
-    if not isinstance(issue, PullRequest):
-        return {}
-    page = f"{page_url(world, issue.repository)}/pull/{issue.number}"
-    api = f"{repository_url(world, issue.repository)}/pulls/{issue.number}"
-    links = {"url": api, "html_url": page, "diff_url": f"{page}.diff", "patch_url": f"{page}.patch"}
-    return {"draft": issue.draft, "pull_request": links | fields(issue, "merged_at")}

@@ -38,7 +38,6 @@ class InstallationCaller:
     token: str
     expires_at: datetime
     repositories: tuple[Repository, ...] | None = None
-    permissions: dict[str, str] | None = None
     revoked: bool = False
 
     @property
@@ -53,8 +52,7 @@ class InstallationCaller:
 
     def level(self, permission: str) -> str | None:
         """`read`, `write` or nothing, for one permission."""
-        granted = self.installation.permissions if self.permissions is None else self.permissions
-        return granted.get(permission)
+        return self.installation.permissions.get(permission)
 
 
 @dataclass(slots=True, eq=False)
@@ -92,14 +90,11 @@ class IssuedTokens:
     issued: dict[str, InstallationCaller | UserCaller] = field(default_factory=dict)
 
     def for_installation(
-        self,
-        installation: Installation,
-        repositories: tuple[Repository, ...] | None = None,
-        permissions: dict[str, str] | None = None,
+        self, installation: Installation, repositories: tuple[Repository, ...] | None = None
     ) -> InstallationCaller:
         """A fresh installation token, good for an hour."""
         token = f"ghs_{secrets.token_urlsafe(27)}"
-        caller = InstallationCaller(installation, token, self.now() + _LIFE, repositories, permissions)
+        caller = InstallationCaller(installation, token, self.now() + _LIFE, repositories)
         self.issued[token] = caller
         return caller
 
@@ -109,11 +104,6 @@ class IssuedTokens:
         token = UserCaller(account, f"{kind}_{secrets.token_urlsafe(27)}", scopes=scopes)
         self.issued[token.token] = token
         return token
-
-    def revoke_all(self) -> None:
-        """Make every token given out so far worthless."""
-        for caller in self.issued.values():
-            caller.revoked = True
 
     def caller(self, authorization: str | None) -> Caller:
         """Who this `Authorization` header belongs to; raises `Unauthorized` for a bad one."""

@@ -113,6 +113,8 @@ class AppRegistration:
 class World:
     """The whole state: accounts, repositories, installations, and a clock."""
 
+    sender_type = WebhookSender
+
     def __init__(
         self,
         registration: AppRegistration,
@@ -132,7 +134,7 @@ class World:
         self._waiting: list[_Waiting] = []
         self.app = self._register(registration)
         self.apps: dict[str, App] = {registration.slug: self.app}
-        self.deliveries = WebhookSender(
+        self.deliveries = self.sender_type(
             app=self.app,
             secret=registration.webhook_secret,
             url=webhook_url,

@@ -36,6 +36,18 @@ class LintProblem:
     message: str
     instead: str
 
+    def as_json(self) -> dict[str, Any]:
+        """The object that programs get."""
+        return {
+            "level": self.level.value,
+            "rule": self.rule,
+            "pointer": self.pointer,
+            "line": self.position.line,
+            "column": self.position.column,
+            "message": self.message,
+            "instead": self.instead,
+        }
+
 
 SCHEMA_RULE = "schema"
 """The rule of everything that the published schema asks for except lengths."""

@@ -180,7 +180,6 @@ def _delivery_attempt(tree: Any) -> DeliveryAttempt:
         at=require_time(tree, "delivered_at"),
         ok=status == "OK",
         status=f"{code} {status}" if code else status,
-        redelivery=get_path(tree, "redelivery") is True,
     )
 
 

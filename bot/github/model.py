@@ -60,7 +60,6 @@ class DeliveryAttempt:
     ok: bool
     status: str
     """GitHub's description of the outcome, with the status code if there was an answer."""
-    redelivery: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from datetime import datetime
 from bot.grounding.audit import GroundingRates, sum_rates
 from bot.history.model import AdviceRecord, HistoryRecord, Ratio, TimeWindow
 from bot.iterations.followup import FOLLOWED, ItemResponse
-from bot.pull_request.model import FindingStatus, FollowUp, GroupBy, ItemOutcome, Validator
+from bot.pull_request.model import FindingStatus, FollowUp, ItemOutcome, Validator
 from bot.values import GHOST, Account
 
 
@@ -144,9 +144,8 @@ def _figures(ratio: Ratio) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class FollowRate:
-    """How often the items of one group were followed, and how often the quality rose."""
+    """How often items were followed, and how often the quality rose."""
 
-    key: str
     items: int
     followed: int
     measured: int
@@ -187,26 +186,13 @@ def item_outcomes_in_window(records: Iterable[HistoryRecord], window: TimeWindow
     return tuple(outcome for record in records for outcome in record.observed if outcome.at in window)
 
 
-def follow_rates(outcomes: Iterable[ItemOutcome], by: GroupBy) -> tuple[FollowRate, ...]:
-    """Return a rate for each group, the largest group first."""
-    groups: dict[str, list[ItemOutcome]] = {}
-    for outcome in outcomes:
-        groups.setdefault(outcome.key(by), []).append(outcome)
-    return tuple(
-        sorted((_follow_rate(*group) for group in groups.items()), key=lambda rate: (-rate.items, rate.key))
-    )
-
-
 def overall_follow_rate(outcomes: Sequence[ItemOutcome]) -> FollowRate | None:
     """Return one rate for all items; None if nothing was tracked."""
-    return _follow_rate("", outcomes) if outcomes else None
-
-
-def _follow_rate(key: str, outcomes: Sequence[ItemOutcome]) -> FollowRate:
+    if not outcomes:
+        return None
     deltas = [outcome.delta for outcome in outcomes if outcome.delta is not None]
     clarity = [outcome.clarity for outcome in outcomes if outcome.clarity is not None]
     return FollowRate(
-        key=key,
         items=len(outcomes),
         followed=sum(outcome.followed for outcome in outcomes),
         measured=len(deltas),

@@ -179,15 +179,6 @@ class FollowUp:
         return {name: value for name, value in values.items() if value is not None}
 
 
-class GroupBy(StrEnum):
-    """What the rates are grouped by."""
-
-    AUTHOR = "author"
-    REVIEWER = "reviewer"
-    GATE = "gate"
-    PLACE = "place"
-
-
 @dataclass(frozen=True, slots=True)
 class ItemOutcome:
     """One item and its outcome, small enough to be stored."""
@@ -204,16 +195,6 @@ class ItemOutcome:
     """The URL of the item, if it has one of its own."""
     clarity: float | None = None
     """Of the feedback that it belongs to; None if it was stored before that was computed."""
-
-    def key(self, by: GroupBy) -> str:
-        """The group that it belongs to."""
-        groups = {
-            GroupBy.AUTHOR: self.author,
-            GroupBy.REVIEWER: self.reviewer,
-            GroupBy.GATE: self.tag or "without a tag",
-            GroupBy.PLACE: "with a place" if self.placed else "without a place",
-        }
-        return groups[by]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import logging
 import resource
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Protocol
+from typing import Any
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
@@ -166,22 +166,18 @@ _DETAILS = {
 }
 
 
-class Readiness(Protocol):
-    """Reports the state of store and worker."""
-
-    async def ready(self) -> tuple[bool, dict[str, Any]]:
-        """Whether work can be done, and the state of each part."""
-        ...
+ReadinessCheck = Callable[[], Awaitable[tuple[bool, dict[str, Any]]]]
+"""Whether work can be done, and the state of each part."""
 
 
-def health_routes(readiness: Readiness) -> list[web.RouteDef]:
+def health_routes(check: ReadinessCheck) -> list[web.RouteDef]:
     """The routes of the two probes."""
 
     async def healthz(_: web.Request) -> web.Response:
         return json_response(200, {"status": "ok"})
 
     async def readyz(_: web.Request) -> web.Response:
-        is_ready, details = await readiness.ready()
+        is_ready, details = await check()
         status = "ready" if is_ready else "not ready"
         return json_response(200 if is_ready else 503, {"status": status, **details})
 

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from bot.client import Feedback, NoVerdictInTime, Refused, Unreachable, Whetstone, parse_comment
-from bot.fakegithub.pull_actions import InlineDraft
+from bot.fakegithub.reviews import InlineDraft
 
 REPOSITORY = "acme/knowledge"
 MARKER = {"id": "1", "head": "abc1234def", "verdict": "refine", "turn": "author", "pending": []}

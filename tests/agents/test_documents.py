@@ -16,7 +16,7 @@ import yaml
 from mcp import Client, StdioServerParameters, stdio_client
 
 from bot.cli import COMMANDS
-from bot.fakegithub.pull_actions import InlineDraft
+from bot.fakegithub.reviews import InlineDraft
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")

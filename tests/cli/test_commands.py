@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot import cli
-from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.apps import new_key_pair
 from bot.markdown.escape import parse_marker
 from tests.judges.samples import samples
 

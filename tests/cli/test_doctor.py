@@ -180,7 +180,7 @@ async def test_reconcile_is_content_where_everything_arrived(whetstone):
 def test_a_delivery_that_a_later_attempt_brought_is_not_missing():
     sent = [
         DeliveryAttempt(4, "b", "pull_request", NOW, ok=False, status="timed out"),
-        DeliveryAttempt(3, "a", "pull_request", NOW, ok=True, status="202 OK", redelivery=True),
+        DeliveryAttempt(3, "a", "pull_request", NOW, ok=True, status="202 OK"),
         DeliveryAttempt(2, "b", "pull_request", NOW, ok=False, status="503 Service Unavailable"),
         DeliveryAttempt(1, "a", "pull_request", NOW, ok=False, status="timed out"),
     ]

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.cli import receive, run_command_line
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
+from bot.fakegithub.reviews import InlineDraft
 from bot.pull_request.effects import CancelWrite
 
 PAGE = "claims/a.md"

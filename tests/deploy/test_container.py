@@ -16,7 +16,7 @@ import compose_spec
 import pytest
 import yaml
 
-from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.apps import new_key_pair
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")

@@ -131,7 +131,7 @@ def test_every_endpoint_is_documented():
 
 def metrics() -> set[str]:
     """The names that are given to Prometheus's client, as they are shown."""
-    from bot.web.metrics import _RATES
+    from bot.web.monitoring import _RATES
 
     found = {f"whetstone_{who}{rate}" for rate in _RATES for who in ("", "validator_")}
     for path in (ROOT / "bot" / "metrics.py", *WEB.glob("*.py")):

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from bot.fakegithub.github import CheckOutput
+from bot.fakegithub.checks import CheckOutput
 from bot.fakegithub.model import Annotation
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
+from bot.fakegithub.reviews import InlineDraft
 from bot.fakegithub.server import ALL_ROUTES
 from tests.judges.judge import Judge, description
 
@@ -41,7 +42,6 @@ async def lived_in(fake_github, repository, hooks):
         "username": "alice",
         "pull_number": pull.number,
         "issue_number": issue.number,
-        "review_id": review.id,
         "comment_id": comment.id,
         "check_run_id": run.id,
         "job_id": job.id,
@@ -62,7 +62,7 @@ async def lived_in(fake_github, repository, hooks):
 
 # What each write sends, in the order in which the writes are made.
 WRITES = {
-    "POST /app/installations/{installation_id}/access_tokens": {"permissions": {"issues": "write"}},
+    "POST /app/installations/{installation_id}/access_tokens": {},
     "POST /app/hook/deliveries/{delivery_id}/attempts": None,
     "POST /app-manifests/{code}/conversions": None,
     "POST {repo}/labels": {"name": "weekly", "color": "00ff00", "description": "Summaries"},
@@ -70,7 +70,7 @@ WRITES = {
     "POST {repo}/pulls/{pull_number}/reviews": {"event": "COMMENT", "body": "Hm."},
     "POST {repo}/pulls/{pull_number}/comments/{comment_id}/replies": {"body": "The first one."},
     "POST {repo}/issues": {"title": "Another", "body": "More", "labels": ["weekly"]},
-    "PATCH {repo}/issues/{issue_number}": {"title": "Summary", "state": "closed"},
+    "PATCH {repo}/issues/{issue_number}": {"body": "Summary"},
     "POST {repo}/issues/{issue_number}/comments": {"body": "Noted."},
     "POST {repo}/issues/{issue_number}/labels": {"labels": ["needs work"]},
     "DELETE {repo}/issues/{issue_number}/labels/{name}": None,

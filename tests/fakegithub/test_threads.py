@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
+from bot.fakegithub.reviews import InlineDraft
 
 REPO = "/repos/acme/kb"
 COMMENTS = f"{REPO}/issues/1/comments"
@@ -81,9 +82,6 @@ async def test_a_comment_is_minimised_over_graphql(bot, fake_github, pull):
     shown = {"isMinimized": True, "minimizedReason": "outdated"}
     assert answer.body["data"]["minimizeComment"]["minimizedComment"] == shown
     assert made.minimized == "outdated"
-    undo = f'mutation {{ unminimizeComment(input: {{subjectId: "{made.node_id}"}}) {{ clientMutationId }} }}'
-    await bot("POST", fake_github.graphql_url, json={"query": undo})
-    assert made.minimized is None
 
 
 async def test_graphql_says_what_is_wrong_with_a_200(bot, fake_github):
@@ -210,78 +208,15 @@ async def test_a_deleted_fork_leaves_the_head_without_a_repository(bot, fake_git
     assert [each["head"]["repo"] for each in (await bot("GET", f"{REPO}/pulls")).body] == [None]
 
 
-THREADS = """
-    query($owner: String!, $name: String!, $number: Int!, $after: String) {
-      repository(owner: $owner, name: $name) {
-        pullRequest(number: $number) {
-          reviewThreads(first: 1, after: $after) {
-            pageInfo { hasNextPage endCursor }
-            nodes {
-              id isResolved resolvedBy { login }
-              comments(first: 1) { nodes { databaseId author { login } } }
-            }
-          }
-        }
-      }
-    }"""
-
-
-async def read_threads(caller, fake_github, **variables):
-    asked = {"query": THREADS, "variables": {"owner": "acme", "name": "kb", "number": 1} | variables}
-    return (await caller("POST", fake_github.graphql_url, json=asked)).body
-
-
-async def test_resolved_threads_are_read_over_graphql(bot, fake_github, pull):
-    drafts = [InlineDraft("claims/first.md", "Which?", 1), InlineDraft("claims/first.md", "When?", 3)]
-    first, second = fake_github.submit_review(pull, "alice", "COMMENTED", "", drafts).comments
+async def test_a_resolved_thread_is_told_with_all_its_comments(fake_github, pull):
+    draft = InlineDraft("claims/first.md", "Which?", 1)
+    (first,) = fake_github.submit_review(pull, "alice", "COMMENTED", "", [draft]).comments
     fake_github.reply(first, "whetstone[bot]", "The second.")
     fake_github.resolve_thread(first, by="bob")
     payload = fake_github.deliveries.all[-1].payload
     assert (payload["action"], payload["sender"]["login"]) == ("resolved", "bob")
+    assert payload["thread"]["node_id"].startswith("PRRT_")
     assert [each["body"] for each in payload["thread"]["comments"]] == ["Which?", "The second."]
-    page = (await read_threads(bot, fake_github))["data"]["repository"]["pullRequest"]["reviewThreads"]
-    assert page["nodes"] == [
-        {
-            "id": payload["thread"]["node_id"],
-            "isResolved": True,
-            "resolvedBy": {"login": "bob"},
-            "comments": {"nodes": [{"databaseId": first.id, "author": {"login": "alice"}}]},
-        }
-    ]
-    after = page["pageInfo"]["endCursor"]
-    rest = (await read_threads(bot, fake_github, after=after))["data"]["repository"]["pullRequest"]
-    assert rest["reviewThreads"]["pageInfo"]["hasNextPage"] is False
-    (other,) = rest["reviewThreads"]["nodes"]
-    assert (other["isResolved"], other["comments"]["nodes"][0]["databaseId"]) == (False, second.id)
-
-
-async def test_a_thread_outlives_its_first_comment_and_an_app_has_no_suffix_in_it(bot, fake_github, pull):
-    draft = InlineDraft("claims/first.md", "Which?", 1)
-    (first,) = fake_github.submit_review(pull, "alice", "COMMENTED", "", [draft]).comments
-    reply = fake_github.reply(first, "whetstone[bot]", "The second.")
-    fake_github.delete_review_comment(first, by="alice")
-    fake_github.resolve_thread(reply, by="bob")
-    page = (await read_threads(bot, fake_github))["data"]["repository"]["pullRequest"]["reviewThreads"]
-    assert page["nodes"][0]["isResolved"] is True
-    left = {"databaseId": reply.id, "author": {"login": "whetstone"}}
-    assert page["nodes"][0]["comments"]["nodes"] == [left]
-
-
-@pytest.mark.parametrize(
-    ("change", "path"),
-    [({"name": "nowhere"}, ["repository"]), ({"number": 99}, ["repository", "pullRequest"])],
-)
-async def test_graphql_names_the_field_that_could_not_be_resolved(bot, fake_github, pull, change, path):
-    answer = await read_threads(bot, fake_github, **{"number": pull.number} | change)
-    assert [(each["type"], each["path"]) for each in answer["errors"]] == [("NOT_FOUND", path)]
-
-
-@pytest.mark.usefixtures("pull")
-async def test_graphql_answers_no_field_that_github_does_not_have(bot, fake_github):
-    fake_github.observers.clear()  # the query is wrong on purpose
-    asked = {"query": "query { viewer { login name_of_a_field_that_is_not_there } }"}
-    answer = (await bot("POST", fake_github.graphql_url, json=asked)).body
-    assert [each["type"] for each in answer["errors"]] == ["undefinedField"]
 
 
 async def test_a_review_answers_the_request_for_it(bot, fake_github, pull):

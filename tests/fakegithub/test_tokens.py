@@ -3,7 +3,7 @@ from __future__ import annotations
 import jwt
 import pytest
 
-from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.apps import new_key_pair
 
 
 @pytest.mark.usefixtures("repository")
@@ -54,7 +54,7 @@ async def test_a_token_ends_after_an_hour(bot, clock):
 
 
 async def test_a_revoked_token_is_refused(bot, fake_github):
-    fake_github.tokens.revoke_all()
+    fake_github.revoke_tokens()
     refused = await bot("GET", "/repos/acme/kb")
     assert (refused.status, refused.body["message"]) == (401, "Bad credentials")
 

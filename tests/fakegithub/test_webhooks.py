@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bot.fakegithub.pull_actions import InlineDraft
+from bot.fakegithub.reviews import InlineDraft
 from tests.fakegithub.conftest import SECRET
 
 

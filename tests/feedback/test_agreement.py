@@ -6,12 +6,13 @@ import re
 
 from hypothesis import given, settings
 
-from bot.app import _findings_json
 from bot.feedback.build import build_feedback
 from bot.feedback.check_run import render_gates_check
 from bot.feedback.document import build_document
 from bot.feedback.render import render_comment
 from bot.markdown.escape import parse_marker
+from bot.resources import utc_now
+from bot.web.api.endpoints import describe_findings
 from tests.builders import RULES, SITE, make_decision_time
 from tests.findings.test_ledger_properties import acts_strategy, play
 
@@ -37,7 +38,7 @@ def test_every_place_that_shows_the_findings_agrees(history):
         assert counted == [number for number in marker["open"].values() if number]
     check = render_gates_check(pull_request, feedback, "")
     assert ("Nothing rejects" in check.title) == (not feedback.rejecting)
-    listed = _findings_json(pull_request, RULES)
+    listed = describe_findings(pull_request, RULES, utc_now())
     assert {each["id"] for each in listed["findings"] if each["status"] in OPEN} == {
         f.id for f in ledger.open
     }

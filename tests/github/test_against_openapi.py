@@ -1,4 +1,4 @@
-from bot.fakegithub.pull_actions import InlineDraft
+from bot.fakegithub.reviews import InlineDraft
 from bot.values import Account
 from tests.judges.judge import Judge
 

@@ -1,8 +1,8 @@
 import pytest
 
-from bot.fakegithub.github import CheckOutput
+from bot.fakegithub.checks import CheckOutput
 from bot.fakegithub.model import Annotation as Found
-from bot.fakegithub.pull_actions import PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
 from bot.github.errors import Forbidden, ValidationFailed
 from bot.pull_request.checks import CheckAnnotation, CheckRunText
 from bot.pull_request.diff import Suggestion

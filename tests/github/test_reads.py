@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.fakegithub.pull_actions import InlineDraft
+from bot.fakegithub.reviews import InlineDraft
 from bot.github.app_api import convert_manifest_code
 from bot.github.errors import GitHubUnavailable, NotFound
 from bot.github.user_api import open_user_api

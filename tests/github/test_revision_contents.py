@@ -3,10 +3,10 @@
 import pytest
 
 from bot.definitions import Definition
+from bot.fakegithub.checks import CheckOutput
 from bot.fakegithub.git import Submodule, Symlink
-from bot.fakegithub.github import CheckOutput
 from bot.fakegithub.model import Annotation
-from bot.fakegithub.pull_actions import PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
 from bot.pull_request.facts import BranchState, EntryKind, FileText, TreeEntry, UnreadableFile
 
 FILES = {

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import jwt
 import pytest
 
-from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.apps import new_key_pair
 from bot.github.auth import AppKey, TokenCache
 from bot.github.client import connect_github
 from bot.github.errors import Forbidden, GitHubUnavailable, NotFound
@@ -107,7 +107,7 @@ async def test_a_repository_that_the_installation_lost_is_gone(client, pull, rep
 
 async def test_a_revoked_token_is_replaced_and_the_write_is_done_once(client, fake_github, pull, repository):
     await client.reviews(repository, pull.number)
-    fake_github.tokens.revoke_all()
+    fake_github.revoke_tokens()
     await client.create_comment(repository, pull.number, "words")
     assert [comment.body for comment in fake_github.comments_of(pull)] == ["words"]
     assert len(fake_github.asked(*ASKED)) == 2
@@ -135,7 +135,7 @@ async def test_a_write_that_was_not_granted_is_tried_again_with_a_new_token(
 
 async def test_many_who_meet_a_revoked_token_replace_it_once(client, fake_github, pull, repository):
     await client.reviews(repository, pull.number)
-    fake_github.tokens.revoke_all()
+    fake_github.revoke_tokens()
     await asyncio.gather(*(client.reviews(repository, pull.number) for _ in range(20)))
     assert len(fake_github.asked(*ASKED)) == 2
 

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 
 from bot.findings.line_tracking import UNCHANGED_FILE, LineMap, TrackedFile, map_lines, was_touched
-from bot.history.rates import FollowRate, follow_rates, item_outcomes, overall_follow_rate
+from bot.history.rates import FollowRate, item_outcomes, overall_follow_rate
 from bot.iterations.followup import ItemResponse, item_responses, track_feedback
 from bot.iterations.model import list_iterations
 from bot.iterations.scoring import IterationSnapshot, build_trajectory
-from bot.pull_request.model import FollowUp, GroupBy, Item, ItemOutcome
+from bot.pull_request.model import FollowUp, Item, ItemOutcome
 from bot.values import Location
 from bot.verdicts.quality import FeedbackField, FeedbackText, QualityProblem, QualityRule, find_problems
 from tests.builders import BOB
@@ -212,41 +212,32 @@ def story(number: int, pull: int, *, placed: bool, follows: bool):
 WEEKS = [seen for number in range(4) for seen in week(number)]
 
 
-def share_followed(rate):
-    return round(rate.followed / rate.items, 3)
+PLACED = [seen for seen in WEEKS if seen.placed]
+UNPLACED = [seen for seen in WEEKS if not seen.placed]
 
 
 def test_feedback_with_a_place_is_seen_to_be_followed_more_often():  # row 53
-    assert [(rate.key, rate.items, share_followed(rate)) for rate in follow_rates(WEEKS, GroupBy.PLACE)] == [
-        ("with a place", 40, 0.8),
-        ("without a place", 40, 0.3),
-    ]
+    assert overall_follow_rate(PLACED) == FollowRate(
+        items=40, followed=32, measured=40, improved=32, mean_clarity=1.0
+    )
+    assert overall_follow_rate(UNPLACED) == FollowRate(
+        items=40, followed=12, measured=40, improved=12, mean_clarity=1.0
+    )
 
 
 def test_what_is_followed_improves_and_what_is_not_does_not():  # row 54
-    assert {rate.key: rate.improvement_rate for rate in follow_rates(WEEKS, GroupBy.PLACE)} == {
-        "with a place": 0.8,
-        "without a place": 0.3,
-    }
-    followed = follow_rates([seen for seen in WEEKS if seen.followed], GroupBy.REVIEWER)
-    ignored = follow_rates([seen for seen in WEEKS if not seen.followed], GroupBy.REVIEWER)
-    assert {rate.improvement_rate for rate in followed} == {1.0}
-    assert {rate.improvement_rate for rate in ignored} == {0.0}
+    followed = overall_follow_rate([seen for seen in WEEKS if seen.followed])
+    ignored = overall_follow_rate([seen for seen in WEEKS if not seen.followed])
+    assert (followed.improvement_rate, ignored.improvement_rate) == (1.0, 0.0)
 
 
-def test_rates_by_author_reviewer_and_gate():  # row 53 # row 54
-    assert {rate.key: share_followed(rate) for rate in follow_rates(WEEKS, GroupBy.AUTHOR)} == {
-        "scribe-bot": 0.5,
-        "scribe-2": 0.6,
+def test_an_outcome_names_author_reviewer_and_tag():  # row 53 # row 54
+    named = {(seen.author, seen.reviewer, seen.tag) for seen in WEEKS}
+    assert named == {
+        (author, *about)
+        for author in ("scribe-bot", "scribe-2")
+        for about in (("user:alice", "date_errors"), ("user:bob", "scope_error"))
     }
-    assert {rate.key: share_followed(rate) for rate in follow_rates(WEEKS, GroupBy.REVIEWER)} == {
-        "user:alice": 0.8,
-        "user:bob": 0.3,
-    }
-    assert [(rate.key, share_followed(rate)) for rate in follow_rates(WEEKS, GroupBy.GATE)] == [
-        ("date_errors", 0.8),
-        ("scope_error", 0.3),
-    ]
 
 
 def test_a_rate_counts_only_what_was_measured():
@@ -255,10 +246,10 @@ def test_a_rate_counts_only_what_was_measured():
         ItemOutcome(at_minute(2), "scribe-bot", "user:alice", None, placed=False, followed=False, delta=-0.1),
         ItemOutcome(at_minute(3), "scribe-bot", "user:alice", None, placed=False, followed=False),
     ]
-    (found,) = follow_rates(seen, GroupBy.GATE)
-    assert found == FollowRate("without a tag", items=3, followed=1, measured=2, improved=1)
-    assert (share_followed(found), found.improvement_rate) == (0.333, 0.5)
-    assert follow_rates(seen[2:], GroupBy.GATE)[0].improvement_rate is None
+    found = overall_follow_rate(seen)
+    assert found == FollowRate(items=3, followed=1, measured=2, improved=1)
+    assert found.improvement_rate == 0.5
+    assert overall_follow_rate(seen[2:]).improvement_rate is None
 
 
 def test_the_clarity_of_everything_is_the_mean_of_what_is_known():
@@ -266,9 +257,5 @@ def test_the_clarity_of_everything_is_the_mean_of_what_is_known():
         ItemOutcome(at_minute(n), "", "", None, placed=False, followed=True, clarity=clear)
         for n, clear in enumerate((0.6, 1.0, None))
     ]
-    assert overall_follow_rate(seen) == FollowRate("", 3, 3, measured=0, improved=0, mean_clarity=0.8)
+    assert overall_follow_rate(seen) == FollowRate(3, 3, measured=0, improved=0, mean_clarity=0.8)
     assert overall_follow_rate([]) is None
-
-
-def test_nothing_seen_has_no_rates():
-    assert follow_rates([], GroupBy.AUTHOR) == ()

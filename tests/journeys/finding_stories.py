@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.fakegithub.pull_actions import InlineDraft
+from bot.fakegithub.reviews import InlineDraft
 from bot.findings.ledger import build_ledger
 from bot.store.pull_requests import load_newest_pull_requests
 

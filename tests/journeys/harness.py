@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 from bot import app
-from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.apps import new_key_pair
 from bot.fakegithub.world import AppRegistration
 from bot.feedback.marker import FEEDBACK_MARKER
 from bot.markdown.escape import parse_marker

@@ -13,7 +13,7 @@ from aiohttp import web
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from jwt.algorithms import RSAAlgorithm
 
-from bot.fakegithub.registration import KeyPair, new_key_pair
+from bot.fakegithub.apps import KeyPair, new_key_pair
 
 JOB_SECRET = "job-secret"
 

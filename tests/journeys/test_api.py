@@ -8,9 +8,9 @@ import aiohttp
 import pytest
 
 from bot import app
-from bot.fakegithub.pull_actions import InlineDraft
+from bot.fakegithub.reviews import InlineDraft
 from bot.store.lanes import pause_installation
-from bot.web.api.public import describe_api
+from bot.web.api.endpoints import describe_api
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 DATE = "<!-- ISSUES: date_errors -->"

@@ -14,7 +14,7 @@ from bot import app
 from bot.cli import run_command_line
 from bot.cli.backfill import run_backfill
 from bot.cli.history import all_author_patterns, author_history
-from bot.fakegithub.pull_actions import InlineDraft
+from bot.fakegithub.reviews import InlineDraft
 from bot.history.store import load_records
 from bot.resources import open_existing_store
 from bot.store.model import JobFailed

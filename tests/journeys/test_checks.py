@@ -2,9 +2,9 @@
 
 import pytest
 
-from bot.fakegithub.github import CheckOutput
+from bot.fakegithub.checks import CheckOutput
 from bot.fakegithub.model import Annotation
-from bot.fakegithub.pull_actions import PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
 from bot.gates.rule_book import CONFIG_FILE
 
 PAGE = "claims/first.md"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.cli.doctor import suggest_config
-from bot.fakegithub.pull_actions import PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
 from bot.feedback.marker import parse_document
 from bot.gates.rule_book import CONFIG_FILE, MISNAMED_CONFIG_FILE
 from bot.store.pull_requests import load_newest_pull_requests

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.fakegithub.pull_actions import InlineDraft
+from bot.fakegithub.reviews import InlineDraft
 from bot.history.forget import count_stored
 from bot.history.model import StoredCounts
 from bot.markdown.escape import parse_marker

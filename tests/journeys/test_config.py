@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.fakegithub.pull_actions import PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
 from bot.gates.rule_book import CONFIG_FILE
 
 VALIDATORS = Path(__file__).parents[2] / "docs" / "validators.md"

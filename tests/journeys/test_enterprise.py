@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from bot import settings as settings_of
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
+from bot.fakegithub.reviews import InlineDraft
 from tests.journeys.harness import Harness
 
 DATE = "<!-- ISSUES: date_errors -->"

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from bot.app import run_instance
-from bot.fakegithub.github import CheckOutput
-from bot.fakegithub.pull_actions import PullRequestOptions
+from bot.fakegithub.checks import CheckOutput
+from bot.fakegithub.pulls import PullRequestOptions
 from bot.findings.ledger import build_ledger
 from bot.gates.rule_book import CONFIG_FILE
 from bot.inbox.internal_deliveries import revisit_delivery

@@ -9,7 +9,8 @@ import aiohttp
 import pytest
 from sqlalchemy import select, update
 
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
+from bot.fakegithub.reviews import InlineDraft
 from bot.store.deliveries import load_parked
 from bot.store.repositories import TRANSFER_GRACE
 from bot.store.schema import DONE, PARKED, delivery_table, former_owner_table, metadata

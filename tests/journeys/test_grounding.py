@@ -2,10 +2,11 @@
 
 import pytest
 
+from bot.fakegithub.checks import CheckOutput
 from bot.fakegithub.git import Submodule, Symlink
-from bot.fakegithub.github import CheckOutput
 from bot.fakegithub.model import Annotation
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
+from bot.fakegithub.reviews import InlineDraft
 from bot.feedback.marker import parse_document
 from bot.store.pull_requests import load_pull_request
 

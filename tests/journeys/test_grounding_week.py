@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 
 from bot import app
-from bot.fakegithub.pull_actions import PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
 
 REJECT = "CHANGES_REQUESTED"
 TOKEN = "made-up-metrics-token"

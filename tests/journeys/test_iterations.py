@@ -1,6 +1,6 @@
 """From webhooks to the quality of every iteration, and the way back."""
 
-from bot.fakegithub.pull_actions import InlineDraft
+from bot.fakegithub.reviews import InlineDraft
 from bot.feedback.marker import parse_document
 from bot.store.pull_requests import load_pull_request
 from tests.journeys.review_rounds import (

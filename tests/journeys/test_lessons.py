@@ -14,12 +14,14 @@ import pytest
 
 from bot import app
 from bot.cli import run_command_line
-from bot.cli.weekly import weekly_delivery_now
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
+from bot.fakegithub.reviews import InlineDraft
+from bot.inbox.internal_deliveries import weekly_delivery
 from bot.lessons.effect import instruction_of
+from bot.resources import utc_now
 from bot.store.repositories import find_repository
 from bot.turn.rule_book import default_rules
-from bot.web.api.public import describe_api
+from bot.web.api.endpoints import describe_api
 from tests.live_markdown import live_references
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
@@ -159,7 +161,7 @@ async def test_twelve_weeks_of_reviews_teach(harness, knowledge, tmp_path, monke
         harness.github.submit_review(pull, "alice", APPROVE)
         await harness.wait_until_idle()
         await bot.store.accept(
-            weekly_delivery_now(await bot.store.read(find_repository, knowledge.id), "by-hand")
+            weekly_delivery(await bot.store.read(find_repository, knowledge.id), "", utc_now(), "by-hand")
         )
         await harness.wait_until_idle()
         (issue,) = [each for each in knowledge.threads.values() if each.title == "Weekly feedback summary"]

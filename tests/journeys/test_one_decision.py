@@ -5,7 +5,7 @@ from collections import Counter
 from contextlib import contextmanager
 
 from bot.detection.detector import detect
-from bot.fakegithub.pull_actions import InlineDraft
+from bot.fakegithub.reviews import InlineDraft
 from bot.feedback.document import build_document
 from bot.feedback.render import render_comment
 from bot.turn.decide import conclude

@@ -9,9 +9,10 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.fakegithub.github import CheckOutput
+from bot.fakegithub.checks import CheckOutput
 from bot.fakegithub.model import Annotation
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
+from bot.fakegithub.reviews import InlineDraft
 from bot.feedback.marker import parse_document
 from bot.gates.rule_book import CONFIG_FILE
 from tests.journeys import submitted_documents

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
+from bot.fakegithub.reviews import InlineDraft
 from bot.feedback.marker import parse_document
 from bot.gates.rule_book import CONFIG_FILE
 

@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.fakegithub.app_api import _item
+from bot.fakegithub.apps import _item
 from bot.inbox.reconcile import MAX_REQUESTS
 from tests.journeys.server_process import ServerProcess, run_server
 from tests.journeys.short_interval import OFTEN

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.fakegithub.pull_actions import InlineDraft
+from bot.fakegithub.reviews import InlineDraft
 from bot.markdown.escape import parse_marker
 from bot.store.deliveries import load_parked
 

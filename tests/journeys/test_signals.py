@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bot.fakegithub.pull_actions import InlineDraft
+from bot.fakegithub.reviews import InlineDraft
 from bot.feedback.marker import parse_document
 from bot.gates.rule_book import CONFIG_FILE
 

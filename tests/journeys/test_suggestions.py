@@ -2,7 +2,8 @@
 
 import pytest
 
-from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.pulls import PullRequestOptions
+from bot.fakegithub.reviews import InlineDraft
 from bot.gates.rule_book import CONFIG_FILE
 
 PAGE = "claims/first.md"

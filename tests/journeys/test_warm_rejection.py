@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.fakegithub.pull_actions import InlineDraft
+from bot.fakegithub.reviews import InlineDraft
 
 REJECT = "CHANGES_REQUESTED"
 DATE = "<!-- ISSUES: date_errors -->"

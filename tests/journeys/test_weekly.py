@@ -10,9 +10,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot import app
-from bot.cli.weekly import weekly_delivery_now
 from bot.inbox.heartbeat import HeartbeatSettings
+from bot.inbox.internal_deliveries import weekly_delivery
 from bot.markdown.escape import parse_marker
+from bot.resources import utc_now
 from bot.store.repositories import find_repository
 from bot.turn.rule_book import default_rules
 from bot.weekly.schedule import WeeklySchedule
@@ -137,7 +138,7 @@ async def test_a_summary_on_demand_keeps_the_finished_week_in_its_comment(harnes
         bodies = []
         for key in ("by-hand-1", "by-hand-2"):
             repository = await bot.store.read(find_repository, knowledge.id)
-            await bot.store.accept(weekly_delivery_now(repository, key))
+            await bot.store.accept(weekly_delivery(repository, "", utc_now(), key))
             await harness.wait_until_idle()
             bodies.append(comment.body)
     assert "## Week 47 so far" in issue.body
@@ -158,13 +159,13 @@ async def test_closing_the_issue_stops_it_and_reopening_resumes_it(harness, know
         harness.github.submit_review(pull, "alice", REJECT, DATE)
         await harness.wait_until_idle()
         await bot.store.accept(
-            weekly_delivery_now(await bot.store.read(find_repository, knowledge.id), "by-hand-1")
+            weekly_delivery(await bot.store.read(find_repository, knowledge.id), "", utc_now(), "by-hand-1")
         )
         await harness.wait_until_idle()
         closed = issue.body
         harness.github.reopen(issue, by="alice")
         await bot.store.accept(
-            weekly_delivery_now(await bot.store.read(find_repository, knowledge.id), "by-hand-2")
+            weekly_delivery(await bot.store.read(find_repository, knowledge.id), "", utc_now(), "by-hand-2")
         )
         await harness.wait_until_idle()
     assert closed == body

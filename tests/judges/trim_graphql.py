@@ -17,44 +17,18 @@ from graphql import DocumentNode, Visitor, parse, print_ast, visit
 TARGET = Path(__file__).with_name("github.graphql")
 
 FIELDS = {
-    "Query": "repository viewer",
-    "Mutation": "addReaction minimizeComment unminimizeComment",
-    "Actor": "login",
+    "Query": "viewer",
+    "Mutation": "addReaction minimizeComment",
     "AddReactionInput": "clientMutationId content subjectId",
     "AddReactionPayload": "clientMutationId reaction",
-    "Bot": "databaseId id login",
     "MinimizeCommentInput": "classifier clientMutationId subjectId",
     "MinimizeCommentPayload": "clientMutationId minimizedComment",
     "IssueComment": "id isMinimized minimizedReason",
     "Minimizable": "isMinimized minimizedReason",
-    "PageInfo": "endCursor hasNextPage hasPreviousPage startCursor",
-    "PullRequest": "databaseId headRefOid id number reviewThreads",
-    "PullRequestReviewComment": (
-        "author body createdAt databaseId fullDatabaseId id isMinimized minimizedReason outdated path"
-        " updatedAt url"
-    ),
-    "PullRequestReviewCommentConnection": "nodes pageInfo totalCount",
-    "PullRequestReviewThread": (
-        "comments diffSide id isCollapsed isOutdated isResolved line originalLine originalStartLine path"
-        " resolvedBy startLine subjectType"
-    ),
-    "PullRequestReviewThreadConnection": "nodes pageInfo totalCount",
     "Reaction": "content",
-    "Repository": "databaseId pullRequest",
-    "UnminimizeCommentInput": "clientMutationId subjectId",
-    "UnminimizeCommentPayload": "clientMutationId unminimizedComment",
     "User": "databaseId id login",
 }
-WHOLE = [
-    "BigInt",
-    "DateTime",
-    "DiffSide",
-    "GitObjectID",
-    "PullRequestReviewThreadSubjectType",
-    "ReactionContent",
-    "ReportedContentClassifiers",
-    "URI",
-]
+WHOLE = ["ReactionContent", "ReportedContentClassifiers"]
 
 
 class _WithoutProse(Visitor):

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
-from bot.demo.markdown import format_ago, render_markdown
+from bot.demo.page import format_ago, render_markdown
 from bot.demo.story import story_weeks
 
 expect.set_options(timeout=60_000)

@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from bot.history.rates import follow_rates
 from bot.pull_request.events import ReviewThreadEvent
 from bot.pull_request.facts import Facts
-from bot.pull_request.model import FollowUp, GroupBy
+from bot.pull_request.model import FollowUp
 from bot.pull_request.record import record_event
 from tests.builders import ALICE, ME, RIO, at_minute, make_facts, make_inline_comment, make_snapshot
 from tests.turn.turn_builders import (
@@ -66,7 +65,7 @@ def test_the_same_turn_twice_tracks_the_same():
     assert decide(known, Facts(ME)).pull_request.tracked == known.tracked
 
 
-def test_the_rates_tell_what_has_a_place_from_what_has_none():  # row 53 # row 54
+def test_outcomes_tell_what_has_a_place_from_what_has_none():  # row 53 # row 54
     known = [two_iterations(*LINES[:4], "created: 2026-11-15"), two_iterations("first", *LINES)]
     outcomes = [
         outcome
@@ -74,8 +73,8 @@ def test_the_rates_tell_what_has_a_place_from_what_has_none():  # row 53 # row 5
         for tracked in pull_request.tracked
         for outcome in tracked.observations
     ]
-    rates = {rate.key: (rate.items, rate.followed) for rate in follow_rates(outcomes, GroupBy.PLACE)}
-    assert rates == {"with a place": (2, 1), "without a place": (2, 0)}
+    followed = sorted((outcome.placed, outcome.followed) for outcome in outcomes)
+    assert followed == [(False, False), (False, False), (True, False), (True, True)]
     assert {outcome.at for outcome in outcomes} == {at_minute(21)}
 
 

@@ -103,7 +103,7 @@ def probe():
 @pytest.fixture
 def application(inbox, probe):
     handler = WebhookHandler(inbox, SECRETS, SUBSCRIBED_EVENTS | {"whetstone"}, now=lambda: NOW)
-    return build_application([*handler.routes(), *server.health_routes(probe)])
+    return build_application([*handler.routes(), *server.health_routes(probe.ready)])
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from bot.store.lanes import QueueCounts
-from bot.web.metrics import MAX_SERIES_PER_REPOSITORY, limit_series, without_ids
+from bot.web.monitoring import MAX_SERIES_PER_REPOSITORY, limit_series, without_ids
 
 
 def test_the_authors_with_the_most_are_named_so_many_a_repository():  # row 190

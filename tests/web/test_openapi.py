@@ -12,7 +12,10 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth
 
-from bot.web.api.public import describe_api
+from bot.findings.turns import Turn
+from bot.gates.schemas import schema_names
+from bot.pull_request.model import FindingStatus
+from bot.web.api.endpoints import describe_api
 from tests.journeys.harness import Harness
 
 FEW = settings(
@@ -94,3 +97,12 @@ def test_every_route_of_the_api_is_described(server):
     paths = set(describe_api()["paths"])
     assert {f"{REPO}/patterns", f"{REPO}/gates", "/openapi.json"} <= paths
     assert url.startswith("http://127.0.0.1:")
+
+
+def test_the_description_names_every_status_turn_and_schema():
+    described = describe_api()
+    parts = described["components"]["schemas"]
+    named = described["paths"]["/schemas/{name}.json"]["get"]["parameters"][0]["schema"]["enum"]
+    assert parts["finding"]["properties"]["status"]["enum"] == [status.value for status in FindingStatus]
+    assert parts["findings"]["properties"]["turn"]["enum"] == [turn.value for turn in Turn]
+    assert named == list(schema_names())

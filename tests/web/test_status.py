@@ -12,7 +12,7 @@ from bot.store.lanes import pause_installation
 from bot.store.model import ReconcileOutcome, TurnResult
 from bot.store.status import MAX_ROWS
 from bot.turn.store import apply_turn
-from bot.web.status import format_age
+from bot.web.monitoring import format_age
 from tests.journeys.harness import Harness
 from tests.journeys.postgres import run_postgres
 from tests.store.store_builders import claim_one, make_delivery

@@ -36,8 +36,8 @@ from bot.verdicts.tool_reports import (
     summarize_mapping,
 )
 from bot.web.api.access import RateLimiter, RepositoryGuard
+from bot.web.api.endpoints import parse_number
 from bot.web.api.oidc import PullRequestHeads, find_validated_head
-from bot.web.api.pulls import parse_number
 from bot.web.bodies import BodyBudget, TooComplex, check_json
 from bot.web.responses import (
     ApiError,

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.apps import new_key_pair
 from bot.github.model import WorkflowClaims
 from bot.web.api.oidc import KEYS_MAX_AGE, REFETCH_SECONDS, is_oidc_token, open_verifier
 from bot.web.responses import ApiError

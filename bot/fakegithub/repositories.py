@@ -1,20 +1,19 @@
-"""Actions on repositories, members, installations and branches."""
+"""Repositories, members, installations and branches: JSON, actions, endpoints."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from bot.fakegithub.calls import REPO_ROUTE, ApiAnswer, ApiCall, Route, requires_read
 from bot.fakegithub.git import FileChanges, GitCommit
-from bot.fakegithub.model import Account, Installation, Repository, Role
+from bot.fakegithub.model import ROLES, Account, ApiRefusal, Installation, Repository, Role, not_found_refusal
 from bot.fakegithub.shapes import (
     ShapeJson,
     addresses,
     avatar_url,
     fields,
-    installation_json,
     repository_json,
-    short_repository_json,
     user_json,
 )
 from bot.fakegithub.world import World
@@ -30,14 +29,6 @@ class Actions(World):
         installed = self.installation_of(repository)
         if installed is not None and installed.suspended_at is None and event in installed.events:
             self.deliveries.emit(event, payload | self._everywhere(repository, sender, installed))
-        self.changed()
-
-    def emit_installation(
-        self, event: str, installed: Installation, sender: Account, payload: dict[str, Any]
-    ) -> None:
-        """Send an installation's own event: an App gets these unasked."""
-        common = {"installation": installation_json(self, installed), "sender": user_json(self, sender)}
-        self.deliveries.emit(event, payload | common)
         self.changed()
 
     def _everywhere(self, repository: Repository, sender: Account, installed: Installation) -> dict[str, Any]:
@@ -158,18 +149,6 @@ class RepositoryActions(PushActions):
             repository.collaborators[account.id] = role
         self.changed()
 
-    def install(self, owner: Actor, *, permissions: Mapping[str, str] | None = None) -> Installation:
-        """Install the App on an account; emits the event."""
-        installation = self._installation(self.account(owner), permissions)
-        self._emit_installed(installation, "created")
-        return installation
-
-    def add_to_installation(self, repository: Repository) -> Installation:
-        """Let the App into one more repository; emits the event."""
-        installation = self._cover(repository)
-        self._emit_repositories(installation, "added", repository)
-        return installation
-
     def _cover(self, repository: Repository) -> Installation:
         installation = self._find_installation(repository.owner) or self._installation(repository.owner)
         installation.repositories.append(repository)
@@ -187,14 +166,62 @@ class RepositoryActions(PushActions):
         self.installations[installation.id] = installation
         return installation
 
-    def _emit_installed(self, installation: Installation, action: str) -> None:
-        short = [short_repository_json(repository) for repository in installation.repositories]
-        payload: ShapeJson = {"action": action, "repositories": short, "requester": None}
-        self.emit_installation("installation", installation, installation.account, payload)
 
-    def _emit_repositories(self, installed: Installation, action: str, repository: Repository) -> None:
-        lists: ShapeJson = {"repositories_added": [], "repositories_removed": []} | {
-            f"repositories_{action}": [short_repository_json(repository)]
-        }
-        payload = {"action": action, "repository_selection": "selected", "requester": None} | lists
-        self.emit_installation("installation_repositories", installed, installed.account, payload)
+def full_repository_json(world: World, repository: Repository, caller: Account | None) -> ShapeJson:
+    """A repository on its own, with what the caller may do in it."""
+    role = repository.role(caller) if caller is not None else None
+    if role is None and not repository.private:
+        role = "read"
+    return repository_json(world, repository) | {
+        "network_count": 0,
+        "subscribers_count": 0,
+        # The flags are a user's: of an App's token they say nothing.
+        "permissions": permissions_json(None if caller is not None and caller.type == "Bot" else role),
+    }
+
+
+def permissions_json(role: Role | None) -> dict[str, bool]:
+    """What a role allows, as GitHub's five flags."""
+    rank = -1 if role is None else ROLES.index(role)
+    return {
+        "admin": rank >= 4,
+        "maintain": rank >= 3,
+        "push": rank >= 2,
+        "triage": rank >= 1,
+        "pull": rank >= 0,
+    }
+
+
+def collaborator_permission_json(world: World, repository: Repository, account: Account) -> ShapeJson:
+    """An account's permission; `permission` has four values only, `role_name` all of them."""
+    role = repository.role(account) or (None if repository.private else "read")
+    folded = {"maintain": "write", "triage": "read"}.get(role or "none", role or "none")
+    return {
+        "permission": folded,
+        "role_name": role or "none",
+        "user": user_json(world, account)
+        | {"permissions": permissions_json(role), "role_name": role or "none"},
+    }
+
+
+def get_repository(call: ApiCall) -> ApiAnswer:
+    """One repository."""
+    return ApiAnswer(full_repository_json(call.github, call.repository, call.account))
+
+
+def get_permission(call: ApiCall) -> ApiAnswer:
+    """An account's permission in the repository."""
+    account = call.github.find_account(call.params["username"])
+    if account is None or account.deleted:
+        raise not_found_refusal()
+    if account.type == "Bot":
+        raise ApiRefusal(404, f"{account.login} is not a user")
+    return ApiAnswer(collaborator_permission_json(call.github, call.repository, account))
+
+
+_READ = requires_read("metadata")
+
+REPOSITORY_ROUTES = (
+    Route("GET", REPO_ROUTE, get_repository, _READ),
+    Route("GET", f"{REPO_ROUTE}/collaborators/{{username}}/permission", get_permission, _READ),
+)

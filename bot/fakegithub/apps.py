@@ -1,8 +1,12 @@
-"""Endpoints of Apps, installations, the webhook config and deliveries."""
+"""Apps: installations, tokens, and the list of webhook deliveries."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import timedelta
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from bot.fakegithub.calls import (
     ANYBODY,
@@ -30,6 +34,26 @@ from bot.fakegithub.shapes import (
 from bot.fakegithub.tokens import InstallationCaller, UserCaller
 
 
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    """An RSA key pair as PEM text: the bot holds the private half, GitHub the public one."""
+
+    private_pem: str = field(repr=False)
+    public_pem: str
+
+
+def new_key_pair() -> KeyPair:
+    """A fresh key pair, made for one demo or one test run."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    public = key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    return KeyPair(private.decode(), public.decode())
+
+
 def get_app(call: ApiCall) -> ApiAnswer:
     """The App that the JWT belongs to."""
     return ApiAnswer(app_json(call.github, call.github.app) | {"installations_count": len(_active(call))})
@@ -44,29 +68,19 @@ def get_repository_installation(call: ApiCall) -> ApiAnswer:
 
 
 def create_token(call: ApiCall) -> ApiAnswer:
-    """A token for one installation, narrowed where asked."""
+    """A token for one installation, or for some of its repositories."""
     installed = _installation(call)
     if installed.suspended_at is not None:
         raise ApiRefusal(403, "This installation has been suspended")
-    fields = call.fields
-    names, ids = fields.get("repositories"), fields.get("repository_ids")
-    chosen = tuple(
-        repository
-        for repository in installed.repositories
-        if repository.name in (names or ()) or repository.id in (ids or ())
-    )
-    if len(chosen) < len(names or ()) + len(ids or ()):
+    ids = call.fields.get("repository_ids", ())
+    chosen = tuple(repository for repository in installed.repositories if repository.id in ids)
+    if len(chosen) < len(ids):
         raise ApiRefusal(422, "There is at least one repository that does not exist or is not accessible")
-    permissions = fields.get("permissions")
-    if permissions and any(
-        installed.permissions.get(name) not in {level, "write"} for name, level in permissions.items()
-    ):
-        raise ApiRefusal(422, "The permissions requested are not granted to this installation.")
-    token = call.github.tokens.for_installation(installed, chosen if names or ids else None, permissions)
+    token = call.github.tokens.for_installation(installed, chosen or None)
     content = {
         "token": token.token,
         "expires_at": format_time(token.expires_at),
-        "permissions": permissions or dict(installed.permissions),
+        "permissions": dict(installed.permissions),
         "repository_selection": "selected",
     }
     return ApiAnswer(content, status=201)
@@ -138,26 +152,19 @@ def _active(call: ApiCall) -> dict[int, Installation]:
     return {item.id: item for item in call.github.installations.values() if not item.deleted}
 
 
+list_installations = show_page(lambda call: _active(call).values(), installation_json)
+
+
 def _installation(call: ApiCall) -> Installation:
     return call.find(_active(call), "installation_id")
 
 
-APP_ROUTES = (
-    Route("GET", "/app", get_app, APP_ONLY),
-    Route(
-        "GET",
-        "/app/installations",
-        show_page(lambda call: _active(call).values(), installation_json),
-        APP_ONLY,
-    ),
-    Route("POST", "/app/installations/{installation_id}/access_tokens", create_token, APP_ONLY),
-    Route("GET", f"{REPO_ROUTE}/installation", get_repository_installation, APP_ONLY),
-    Route("GET", "/installation/repositories", list_repositories, requires_read("metadata")),
-    Route("GET", "/users/{username}", get_user, ANYBODY),
-    Route("GET", "/user", get_me, ANYBODY),
-    Route("GET", "/rate_limit", get_rate_limit, ANYBODY),
-    Route("POST", "/app-manifests/{code}/conversions", convert_manifest, ANYBODY),
-)
+def get_webhook_config(call: ApiCall) -> ApiAnswer:
+    """Where deliveries go; the secret is shown as stars."""
+    deliveries = call.github.deliveries
+    secret = "********" if deliveries.secret else ""
+    config = {"content_type": "json", "insecure_ssl": "0", "secret": secret, "url": deliveries.url or ""}
+    return ApiAnswer(config)
 
 
 _DELIVERIES_KEPT = timedelta(days=3)
@@ -166,9 +173,7 @@ _DELIVERIES_KEPT = timedelta(days=3)
 def list_deliveries(call: ApiCall) -> ApiAnswer:
     """The webhooks of the last days, newest first; a cursor leads to the next page."""
     size = page_size(call)
-    deliveries = [
-        delivery for delivery in reversed(_sent(call)) if _has_status(delivery, call.query.get("status"))
-    ]
+    deliveries = list(reversed(_sent(call)))
     cursor = call.query.get("cursor")
     if cursor is not None:
         if not cursor.removeprefix("v1_").isdecimal():
@@ -180,17 +185,6 @@ def list_deliveries(call: ApiCall) -> ApiAnswer:
         address = f"{call.url}?per_page={size}&cursor=v1_{page[-1].id}"
         headers = {"Link": f'<{address}>; rel="next"'}
     return ApiAnswer([_item(delivery) for delivery in page], headers=headers)
-
-
-def get_delivery(call: ApiCall) -> ApiAnswer:
-    """One webhook with its payload and the answer to it."""
-    delivery = _delivery(call)
-    parts = {
-        "url": call.github.deliveries.url or "",
-        "request": {"headers": dict(delivery.headers), "payload": dict(delivery.payload)},
-        "response": {"headers": {}, "payload": delivery.answer},
-    }
-    return ApiAnswer(_item(delivery) | parts)
 
 
 def redeliver(call: ApiCall) -> ApiAnswer:
@@ -213,14 +207,6 @@ def _delivery(call: ApiCall) -> WebhookDelivery:
     return call.find({delivery.id: delivery for delivery in _sent(call)}, "delivery_id")
 
 
-def _has_status(delivery: WebhookDelivery, wanted: str | None) -> bool:
-    """GitHub's `failure` does not include deliveries without a response."""
-    code = delivery.status_code or 0
-    if wanted == "success":
-        return 200 <= code < 400
-    return 400 <= code < 600 if wanted == "failure" else True
-
-
 def _item(delivery: WebhookDelivery) -> ShapeJson:
     same = ("id", "guid", "delivered_at", "redelivery", "duration", "status", "event", "action")
     return fields(delivery, *same) | {
@@ -231,21 +217,18 @@ def _item(delivery: WebhookDelivery) -> ShapeJson:
     }
 
 
-_DELIVERY_ROUTE = "/app/hook/deliveries/{delivery_id}"
-
-DELIVERY_ROUTES = (
-    Route("GET", "/app/hook/deliveries", list_deliveries, APP_ONLY),
-    Route("GET", _DELIVERY_ROUTE, get_delivery, APP_ONLY),
-    Route("POST", f"{_DELIVERY_ROUTE}/attempts", redeliver, APP_ONLY),
+_DELIVERIES = "/app/hook/deliveries"
+APP_ROUTES = (
+    Route("GET", "/app", get_app, APP_ONLY),
+    Route("GET", "/app/installations", list_installations, APP_ONLY),
+    Route("POST", "/app/installations/{installation_id}/access_tokens", create_token, APP_ONLY),
+    Route("GET", f"{REPO_ROUTE}/installation", get_repository_installation, APP_ONLY),
+    Route("GET", "/installation/repositories", list_repositories, requires_read("metadata")),
+    Route("GET", "/users/{username}", get_user, ANYBODY),
+    Route("GET", "/user", get_me, ANYBODY),
+    Route("GET", "/rate_limit", get_rate_limit, ANYBODY),
+    Route("POST", "/app-manifests/{code}/conversions", convert_manifest, ANYBODY),
+    Route("GET", _DELIVERIES, list_deliveries, APP_ONLY),
+    Route("POST", f"{_DELIVERIES}/{{delivery_id}}/attempts", redeliver, APP_ONLY),
+    Route("GET", "/app/hook/config", get_webhook_config, APP_ONLY),
 )
-
-
-def get_webhook_config(call: ApiCall) -> ApiAnswer:
-    """Where deliveries go; the secret is shown as stars."""
-    deliveries = call.github.deliveries
-    secret = "********" if deliveries.secret else ""
-    config = {"content_type": "json", "insecure_ssl": "0", "secret": secret, "url": deliveries.url or ""}
-    return ApiAnswer(config)
-
-
-HOOK_ROUTES = (Route("GET", "/app/hook/config", get_webhook_config, APP_ONLY),)

@@ -1,40 +1,19 @@
-"""Pages of the App manifest flow, and key pairs for Apps."""
+"""The pages of GitHub's manifest flow, on which the tests register and install the App."""
 
 from __future__ import annotations
 
 import html
 import json
 import secrets
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from aiohttp import web
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
+
+from bot.fakegithub.apps import new_key_pair
 
 if TYPE_CHECKING:
-    from bot.fakegithub.server import FakeGitHub
-
-
-@dataclass(frozen=True, slots=True)
-class KeyPair:
-    """An RSA key pair as PEM text: the bot holds the private half, GitHub the public one."""
-
-    private_pem: str = field(repr=False)
-    public_pem: str
-
-
-def new_key_pair() -> KeyPair:
-    """A fresh key pair, made for one demo or one test run."""
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    public = key.public_key().public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
-    return KeyPair(private.decode(), public.decode())
+    from tests.scripted_github import ScriptedGitHub
 
 
 _PAGE = (
@@ -42,7 +21,7 @@ _PAGE = (
 )
 
 
-def registration_routes(github: FakeGitHub) -> list[web.RouteDef]:
+def registration_routes(github: ScriptedGitHub) -> list[web.RouteDef]:
     """The pages of GitHub's manifest flow, and of the installation after it."""
     pages = _Pages(github)
     return [
@@ -56,7 +35,7 @@ def registration_routes(github: FakeGitHub) -> list[web.RouteDef]:
 
 
 class _Pages:
-    def __init__(self, github: FakeGitHub) -> None:
+    def __init__(self, github: ScriptedGitHub) -> None:
         self._github = github
 
     async def confirm(self, request: web.Request) -> web.Response:
