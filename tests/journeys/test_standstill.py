@@ -29,9 +29,9 @@ async def test_a_process_that_was_stopped_in_the_middle_of_its_work_logs_one_lin
             for pull in pulls:
                 github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
             await github.until(lambda: len(github.asked("POST", "*/comments")) >= 2)
-            server.process.send_signal(signal.SIGSTOP)
+            server.send_signal(signal.SIGSTOP)
             await asyncio.sleep(STOPPED_FOR)
-            server.process.send_signal(signal.SIGCONT)
+            server.send_signal(signal.SIGCONT)
             await redeliver_until_accepted(harness)
             await github.until(lambda: all(harness.comments(pull) for pull in pulls))
             assert await server.kill(signal.SIGTERM) == 0
