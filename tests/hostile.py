@@ -1,7 +1,7 @@
 """Every reader of foreign text, and the shapes of text that are made to keep it busy.
 
 `python -m tests.hostile` reads cases from standard input, a group, a reader and a shape a line, and reports each
-on standard output. The whole text is read where shorter ones say that it may be slow, and every sixteenth time.
+on standard output. The whole text is read where shorter ones say that it may be slow, and every 32nd time.
 A case that takes more than `LIMIT` times the CPU of the yardstick ends the process: some 2 s on a
 fast machine, more on a slow one, where quadratic code takes minutes on either.
 """
@@ -714,9 +714,12 @@ def seconds(read: Reader, text: str) -> float:
 
 def expected_seconds(read: Reader, make: Shape) -> float:
     """How much CPU the whole text would take, by what two shorter ones take: in general it need not be read."""
-    long, short = (seconds(read, make(length)) for length in (LENGTH // 8, LENGTH // 32))
-    growth = long / short if short else 16  # 4 times the length: 4 where it is linear, 16 where quadratic
-    return long * growth**1.5  # and 8 times the length
+    fixed = seconds(read, "a")
+    long, short = (seconds(read, make(length)) - fixed for length in (LENGTH // 16, LENGTH // 64))
+    if long <= 0:
+        return 0
+    growth = long / max(short, long / 32)  # 4 times the length: 4 where it is linear, 16 where quadratic
+    return long * growth**2  # and 16 times the length
 
 
 def yardstick() -> float:
@@ -725,21 +728,25 @@ def yardstick() -> float:
 
 
 def main() -> None:
-    """Read the cases that are asked for; SIGPROF, which nobody handles, ends one that takes too long."""
+    """Read the cases that are asked for; SIGPROF or SIGALRM, which nobody handles, ends one that takes too long."""
     limit = LIMIT * max(yardstick() for _ in range(3))
     for number, line in enumerate(sys.stdin):
         group, reader, shape = json.loads(line)
         read, make = GROUPS[group][reader], SHAPES[shape]
         try:
             read("a")  # what is loaded or compiled once is no part of it
-            signal.setitimer(signal.ITIMER_PROF, limit)
-            if number % 16 == 0 or expected_seconds(read, make) > limit:
+            # While a timer of CPU time runs, Linux counts that time in steps of 4 ms, too coarse for short texts.
+            signal.setitimer(signal.ITIMER_REAL, 20 * limit)
+            is_read = number % 32 == 0 or expected_seconds(read, make) > limit
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            if is_read:
                 signal.setitimer(signal.ITIMER_PROF, limit)
                 read(make(LENGTH))
             answer = "read"
         except Exception as error:  # noqa: BLE001  it is reported with the case
             answer = f"{type(error).__name__}: {error}"[:200]
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
+            signal.setitimer(timer, 0)
         print(json.dumps(answer), flush=True)  # noqa: T201  it is a command
 
 
