@@ -9,6 +9,9 @@ import pytest
 from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
 from bot.feedback.marker import parse_document
 from bot.gates.rule_book import CONFIG_FILE
+from tests.journeys.harness import ON_ONE_STORE
+
+pytestmark = ON_ONE_STORE
 
 REJECT, COMMENT = "CHANGES_REQUESTED", "COMMENTED"
 APP, NOTES, SHARP, AUTH = "src/app.py", "docs/My Notes.md", "docs/c# notes.md", "src/auth.py"

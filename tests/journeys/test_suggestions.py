@@ -4,6 +4,9 @@ import pytest
 
 from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
 from bot.gates.rule_book import CONFIG_FILE
+from tests.journeys.harness import ON_ONE_STORE
+
+pytestmark = ON_ONE_STORE
 
 PAGE = "claims/first.md"
 CLAIM = """\
