@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.grounding.claims import find_claims
-from tests.hostile import GROUPS, cases, expected_seconds, repeated
+from tests.hostile import GROUPS, cases, expected_seconds, repeated, seconds
 
 ROOT = Path(__file__).parents[1]
 
@@ -58,4 +58,4 @@ def test_a_reader_that_would_take_too_long_is_foreseen_by_what_short_texts_take(
         for _ in range(20_000 + len(text) ** power // 2):  # whatever the text, a part is the same
             pass
 
-    assert (expected_seconds(read, repeated("a")) > 4) is is_slow
+    assert (expected_seconds(read, repeated("a"), seconds(read, "a")) > 4) is is_slow
