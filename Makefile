@@ -13,7 +13,7 @@ INSTALL := $(PIP) install --no-deps --no-compile --require-hashes
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check run screenshots docs bench train chaos format lint types imports clean lock
+.PHONY: help setup browser demo test check run screenshots docs bench train chaos format lint types imports clean lock
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -33,25 +33,28 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	@touch $@
 
 # The tests of the pages use a real Chromium; if it can't be installed, they say so and fail.
-$(VENV)/.browser: | $(VENV)/.dev
-	@if command -v chromium >/dev/null; then :; \
+browser:
+	@if (command -v chromium || command -v chromium-browser || command -v google-chrome) >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "Installing Chromium for the tests of the pages"; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
 	else \
 		echo "Chromium is missing, and this user can't install it: the tests of the pages need it"; \
 	fi
-	@touch $@
 
-setup: $(VENV)/.dev $(VENV)/.browser ## prepare .venv with the locked dependencies
+setup: $(VENV)/.dev browser ## prepare .venv with the locked dependencies
 
 demo: $(VENV)/.runtime ## show the bot at work on a local fake GitHub (ARGS=--once: print and exit)
 	@$(BIN)/whetstone demo $(ARGS)
 
+# Three workers for two cores: tests wait for processes, leases and pages.
 test: setup ## run all tests (ARGS=… for pytest)
-	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -n 3 --dist worksteal $(ARGS)
 
-check: lint types imports test ## run what CI runs
+# Chromium is installed beside the Python packages, and types are checked beside the rest.
+check: ## run what CI runs
+	@$(MAKE) --no-print-directory --jobs=2 setup lint types imports
+	@$(MAKE) --no-print-directory test
 
 run: $(VENV)/.runtime ## start the server with the settings in .env
 	@$(BIN)/whetstone serve $(ARGS)

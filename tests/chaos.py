@@ -255,7 +255,10 @@ async def on_sqlite():
     """A GitHub with one instance on SQLite, whose clock can be made to jump."""
     with tempfile.TemporaryDirectory() as folder:
         harness = Harness(f"sqlite:///{folder}/bot.db")
-        async with harness.github, run_server(harness, ("tests.journeys.jumped_clock",)) as server:
+        async with (
+            harness.github,
+            run_server(harness, ("tests.journeys.jumped_clock",), forked=False) as server,
+        ):
             yield Place(harness, PULLS // 4), server
 
 

@@ -65,7 +65,9 @@ async def postgres_url(postgres_server) -> str:
             "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'alembic_version'"
         )
         if rows:
-            await administrator.execute(f"TRUNCATE {', '.join(row['tablename'] for row in rows)}")
+            # TRUNCATE takes a hundred times as long: it makes new files, also for a table that is empty.
+            names = [row["tablename"] for row in rows]
+            await administrator.execute("; ".join(f"DELETE FROM {name}" for name in names))  # noqa: S608  our own tables
     return url
 
 

@@ -1,7 +1,7 @@
 """Every reader of foreign text, and the shapes of text that are made to keep it busy.
 
 `python -m tests.hostile` reads cases from standard input, a group, a reader and a shape a line, and reports each
-on standard output. The whole text is read where shorter ones say that it may be slow, and every sixteenth time.
+on standard output. The whole text is read where shorter ones say that it may be slow, and every 32nd time.
 A case that takes more than `LIMIT` times the CPU of the yardstick ends the process: some 2 s on a
 fast machine, more on a slow one, where quadratic code takes minutes on either.
 """
@@ -110,172 +110,30 @@ def numbered(unit: str) -> Shape:
 
 
 UNITS = (
-    *(
-        "a",
-        "A",
-        "0",
-        " ",
-        "\t",
-        "\n",
-        "\r",
-        "\r\n",
-        "\u00a0",
-        "\u2028",
-        "\0",
-        "é",
-        "😀",
-        "\ud800",
-        "_",
-        "-",
-        ".",
-    ),
-    *(
-        ",",
-        ":",
-        ";",
-        "/",
-        "\\",
-        "@",
-        "#",
-        "*",
-        "~",
-        "`",
-        '"',
-        "'",
-        "“",
-        "(",
-        "[",
-        "{",
-        "<",
-        "&",
-        "|",
-        "=",
-        "!",
-        "?",
-    ),
-    *(
-        " \n",
-        "a ",
-        "a\n",
-        "a.",
-        "a_",
-        "a-",
-        "a/",
-        "a::",
-        "a()",
-        "1, ",
-        "1.",
-        "1a",
-        "1-",
-        "[a_",
-        "[[a",
-        "](",
-        "a](b ",
-    ),
-    *(
-        "> ",
-        ">",
-        "- ",
-        "1. ",
-        "<!--",
-        "-->",
-        "<!-- ",
-        "<pre>",
-        "<a ",
-        "&#1;",
-        "``a",
-        "```\n",
-        "~~~\n",
-        "`a``",
-        "![",
-        "\\[",
-    ),
-    *(
-        "@a ",
-        "#1 ",
-        "a/b#1 ",
-        "www.",
-        "http://a",
-        "ghp_",
-        "eyJ.",
-        "://a:",
-        "sha256=",
-        "-----BEGIN PRIVATE KEY-----",
-    ),
-    *(
-        "src/a.py:1 ",
-        "line 1 ",
-        "src/a.py line 1-",
-        "a.b.c/",
-        "~/",
-        "../",
-        "expected ",
-        "expected a got ",
-        "timeout: ",
-    ),
-    *(
-        "AError: ",
-        'File "a", line 1\n',
-        "  at a(b.js:1)\n",
-        "FAILED a::test_b ",
-        "test_a fails, ",
-        "rest lgtm ",
-        "should be:\n* `a` b\n\n",
-        "node_modules/a/",
-    ),
-    *(
-        "/feedback-help\n",
-        "/feedback-explain a_b\n",
-        "VERDICT:a:APPROVE\n",
-        "<!-- VERDICT:a:APPROVE -->\n",
-        "[date_errors] ",
-    ),
-    *(
-        "<!-- ISSUES: date_errors -->\n",
-        "<!-- REJECTION: {",
-        "date errors ",
-        "wrong date ",
-        "not ",
-        "if the wrong date was not ",
-    ),
-    *(
-        "a: ",
-        "a:\n",
-        "- a\n",
-        "- - ",
-        "? ",
-        "&a [*a]\n",
-        "[a]: b\n",
-        "[a]: <",
-        "---\n",
-        "key = 1\n",
-        '{"a":',
-        "[1,",
-        "@@ -1 +1 @@\n",
-    ),
-    *(
-        "+a\n",
-        "-a\n",
-        "+a\n-a\n",
-        "should use ",
-        "I meant a. ",
-        "maybe ",
-        LOG,
-        f"a@{SHA} ",
-        "v1.x ",
-        "pkg==1.1.1 ",
-    ),
-    *(
-        "but ",
-        ", and ",
-        "please ",
-        "returns 200 ",
-        "is not ",
-        "does it? ",
-        "e.g. ",
-        "tests pass ",
-        "\ue000P0\ue001 ",
-    ),
+    *("a", "A", "0", " ", "\t", "\n", "\r", "\r\n", "\u00a0", "\u2028", "\0", "é", "😀", "\ud800", "_"),
+    *("-", "."),
+    *(",", ":", ";", "/", "\\", "@", "#", "*", "~", "`", '"', "'", "“", "(", "[", "{", "<", "&", "|"),
+    *("=", "!", "?"),
+    *(" \n", "a ", "a\n", "a.", "a_", "a-", "a/", "a::", "a()", "1, ", "1.", "1a", "1-", "[a_", "[[a"),
+    *("](", "a](b "),
+    *("> ", ">", "- ", "1. ", "<!--", "-->", "<!-- ", "<pre>", "<a ", "&#1;", "``a", "```\n", "~~~\n"),
+    *("`a``", "![", "\\["),
+    *("@a ", "#1 ", "a/b#1 ", "www.", "http://a", "ghp_", "eyJ.", "://a:", "sha256="),
+    "-----BEGIN PRIVATE KEY-----",
+    *("src/a.py:1 ", "line 1 ", "src/a.py line 1-", "a.b.c/", "~/", "../", "expected "),
+    *("expected a got ", "timeout: "),
+    *("AError: ", 'File "a", line 1\n', "  at a(b.js:1)\n", "FAILED a::test_b ", "test_a fails, "),
+    *("rest lgtm ", "should be:\n* `a` b\n\n", "node_modules/a/"),
+    *("/feedback-help\n", "/feedback-explain a_b\n", "VERDICT:a:APPROVE\n"),
+    *("<!-- VERDICT:a:APPROVE -->\n", "[date_errors] "),
+    *("<!-- ISSUES: date_errors -->\n", "<!-- REJECTION: {", "date errors ", "wrong date ", "not "),
+    "if the wrong date was not ",
+    *("a: ", "a:\n", "- a\n", "- - ", "? ", "&a [*a]\n", "[a]: b\n", "[a]: <", "---\n", "key = 1\n"),
+    *('{"a":', "[1,", "@@ -1 +1 @@\n"),
+    *("+a\n", "-a\n", "+a\n-a\n", "should use ", "I meant a. ", "maybe ", LOG, f"a@{SHA} ", "v1.x "),
+    "pkg==1.1.1 ",
+    *("but ", ", and ", "please ", "returns 200 ", "is not ", "does it? ", "e.g. ", "tests pass "),
+    "\ue000P0\ue001 ",
 )
 """What is repeated: one character, separators, openings without an end, and the words that the readers look for."""
 
@@ -284,25 +142,9 @@ SHAPES: dict[str, Shape] = {
     **{
         f"{opening!r} nested": nested(opening, closing)
         for opening, closing in (
-            *(
-                ("[", "]"),
-                ("(", ")"),
-                ("{", "}"),
-                ("<", ">"),
-                ("![", "](a)"),
-                ("[", "](a)"),
-                ("**", "**"),
-                ("~~", "~~"),
-            ),
-            *(
-                ('{"a":', "}"),
-                ("[[", "]]"),
-                ("<b>", "</b>"),
-                ("<!--", "-->"),
-                ("`", "`"),
-                ("_a ", " a_"),
-                ("“", "”"),
-            ),
+            *(("[", "]"), ("(", ")"), ("{", "}"), ("<", ">"), ("![", "](a)"), ("[", "](a)"), ("**", "**")),
+            *(("~~", "~~"), ('{"a":', "}"), ("[[", "]]"), ("<b>", "</b>"), ("<!--", "-->"), ("`", "`")),
+            *(("_a ", " a_"), ("“", "”")),
         )
     },
     "quotes of growing depth": lambda length: "\n".join("> " * depth for depth in range(int(length**0.5)))[
@@ -712,11 +554,16 @@ def seconds(read: Reader, text: str) -> float:
     return time.process_time() - begun
 
 
-def expected_seconds(read: Reader, make: Shape) -> float:
-    """How much CPU the whole text would take, by what two shorter ones take: in general it need not be read."""
-    long, short = (seconds(read, make(length)) for length in (LENGTH // 8, LENGTH // 32))
-    growth = long / short if short else 16  # 4 times the length: 4 where it is linear, 16 where quadratic
-    return long * growth**1.5  # and 8 times the length
+def expected_seconds(read: Reader, make: Shape, fixed: float) -> float:
+    """How much CPU the whole text would take, by what two shorter ones take: in general it need not be read.
+
+    `fixed` is what a text of one character takes.
+    """
+    long, short = (seconds(read, make(length)) - fixed for length in (LENGTH // 16, LENGTH // 64))
+    if long <= 0:
+        return 0
+    growth = long / max(short, long / 32)  # 4 times the length: 4 where it is linear, 16 where quadratic
+    return long * growth**2  # and 16 times the length
 
 
 def yardstick() -> float:
@@ -725,21 +572,28 @@ def yardstick() -> float:
 
 
 def main() -> None:
-    """Read the cases that are asked for; SIGPROF, which nobody handles, ends one that takes too long."""
+    """Read the cases that are asked for; SIGPROF or SIGALRM, which nobody handles, ends one that takes too long."""
     limit = LIMIT * max(yardstick() for _ in range(3))
+    fixed: dict[str, float] = {}
     for number, line in enumerate(sys.stdin):
         group, reader, shape = json.loads(line)
         read, make = GROUPS[group][reader], SHAPES[shape]
         try:
-            read("a")  # what is loaded or compiled once is no part of it
-            signal.setitimer(signal.ITIMER_PROF, limit)
-            if number % 16 == 0 or expected_seconds(read, make) > limit:
+            if reader not in fixed:
+                read("a")  # what is loaded or compiled once is no part of it
+                fixed[reader] = seconds(read, "a")
+            # While a timer of CPU time runs, Linux counts that time in steps of 4 ms, too coarse for short texts.
+            signal.setitimer(signal.ITIMER_REAL, 20 * limit)
+            is_read = number % 32 == 0 or expected_seconds(read, make, fixed[reader]) > limit
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            if is_read:
                 signal.setitimer(signal.ITIMER_PROF, limit)
                 read(make(LENGTH))
             answer = "read"
         except Exception as error:  # noqa: BLE001  it is reported with the case
             answer = f"{type(error).__name__}: {error}"[:200]
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
+            signal.setitimer(timer, 0)
         print(json.dumps(answer), flush=True)  # noqa: T201  it is a command
 
 

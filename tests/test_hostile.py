@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.grounding.claims import find_claims
-from tests.hostile import GROUPS, cases
+from tests.hostile import GROUPS, cases, expected_seconds, repeated, seconds
 
 ROOT = Path(__file__).parents[1]
 
@@ -50,3 +50,12 @@ def test_a_pinned_version_is_still_a_claim():
     assert [claim.type.value for claim in find_claims("lodash@4.17.21 is installed.")] == [
         "dependency_versions"
     ]
+
+
+@pytest.mark.parametrize(("power", "is_slow"), [(1, False), (2, True)])
+def test_a_reader_that_would_take_too_long_is_foreseen_by_what_short_texts_take(power, is_slow):
+    def read(text):
+        for _ in range(20_000 + len(text) ** power // 2):  # whatever the text, a part is the same
+            pass
+
+    assert (expected_seconds(read, repeated("a"), seconds(read, "a")) > 4) is is_slow

@@ -85,22 +85,28 @@ def _rate(part: int, whole: int) -> float | None:
     return round(part / whole, 3) if whole else None
 
 
-@dataclass(frozen=True, slots=True)
-class EntryAudit:
-    """An entry of the log, and the names of the audit's checks that it fails."""
+def grounding_report(
+    log: Sequence[GroundedClaim], head: str, rules: Mapping[ClaimType, ClaimRule]
+) -> dict[str, object]:
+    """Return a pull request's log as the API shows it, with its rates and its audit at the current head."""
+    audited = [(entry, failed_checks(entry, head, rules)) for entry in log if entry.required]
+    failed = [(entry, checks) for entry, checks in audited if checks]
+    return {
+        "log": list(map(_log_line, log)),
+        "rates": grounding_rates(first_observations(log)).figures,
+        "audit": {
+            "head": head,
+            "claims": len(audited),
+            "passed": len(audited) - len(failed),
+            "failed": [
+                {"claim": entry.claim, "verdict": entry.verdict, "checks": checks} for entry, checks in failed
+            ],
+        },
+    }
 
-    entry: GroundedClaim
-    failed: tuple[str, ...]
 
-
-def audit_log(
-    log: Iterable[GroundedClaim], head: str, rules: Mapping[ClaimType, ClaimRule]
-) -> tuple[EntryAudit, ...]:
-    """Audit every claim that needs grounding against the pull request's current head."""
-    return tuple(_audit_entry(entry, head, rules) for entry in log if entry.required)
-
-
-def _audit_entry(entry: GroundedClaim, head: str, rules: Mapping[ClaimType, ClaimRule]) -> EntryAudit:
+def failed_checks(entry: GroundedClaim, head: str, rules: Mapping[ClaimType, ClaimRule]) -> list[str]:
+    """Return the names of the audit's checks that an entry fails, at the pull request's current head."""
     is_open = entry.outcome == ClaimOutcome.UNVERIFIABLE
     is_tool = entry.tool in {tool.value for tool in GroundingTool}
     allowed = {tool.value for tool in rules[ClaimType(entry.type)].tools}
@@ -110,7 +116,7 @@ def _audit_entry(entry: GroundedClaim, head: str, rules: Mapping[ClaimType, Clai
         "observation_timestamp_recent": entry.head == head,
         "no_extrapolation_beyond_observation": is_open or entry.tool in allowed,
     }
-    return EntryAudit(entry, tuple(name for name, passed in checks.items() if not passed))
+    return [name for name, passed in checks.items() if not passed]
 
 
 def _names_source(entry: GroundedClaim) -> bool:
@@ -120,52 +126,20 @@ def _names_source(entry: GroundedClaim) -> bool:
     return bool(entry.check) or entry.tool != GroundingTool.CHECKS
 
 
-def audit_report(
-    log: Iterable[GroundedClaim], head: str, rules: Mapping[ClaimType, ClaimRule]
-) -> dict[str, object]:
-    """Return the audit as the API shows it."""
-    audits = audit_log(log, head, rules)
-    failed = [audit for audit in audits if audit.failed]
+def _log_line(entry: GroundedClaim) -> dict[str, object]:
     return {
-        "head": head,
-        "claims": len(audits),
-        "passed": len(audits) - len(failed),
-        "failed": [
-            {"claim": audit.entry.claim, "verdict": audit.entry.verdict, "checks": list(audit.failed)}
-            for audit in failed
-        ],
-    }
-
-
-def log_entries(log: Iterable[GroundedClaim]) -> list[dict[str, object]]:
-    """Return the grounding log as the API shows it, oldest first."""
-    return [
-        {
-            "validator": entry.name,
-            "verdict": entry.verdict,
-            "type": entry.type,
-            "requirement": entry.requirement,
-            "claim": entry.claim,
-            "outcome": entry.outcome,
-            "source": entry.source or None,
-            "head": entry.head,
-            "at": entry.at.isoformat(),
-            "path": entry.path,
-            "line": entry.line,
-            "note": entry.note or None,
-            "nearest": entry.nearest,
-            "moved_from": entry.moved_from,
-        }
-        for entry in log
-    ]
-
-
-def grounding_report(
-    log: Sequence[GroundedClaim], head: str, rules: Mapping[ClaimType, ClaimRule]
-) -> dict[str, object]:
-    """Return a pull request's log with its rates, and the audit against its current head."""
-    return {
-        "log": log_entries(log),
-        "rates": grounding_rates(first_observations(log)).figures,
-        "audit": audit_report(log, head, rules),
+        "validator": entry.name,
+        "verdict": entry.verdict,
+        "type": entry.type,
+        "requirement": entry.requirement,
+        "claim": entry.claim,
+        "outcome": entry.outcome,
+        "source": entry.source or None,
+        "head": entry.head,
+        "at": entry.at.isoformat(),
+        "path": entry.path,
+        "line": entry.line,
+        "note": entry.note or None,
+        "nearest": entry.nearest,
+        "moved_from": entry.moved_from,
     }

@@ -132,21 +132,13 @@ def anonymize_open(pull_request: PullRequest, who: int, until: datetime, login: 
     The account's id stays until it is closed: it decides who may dismiss what, and whose verdict is whose.
     """
     acts = _Acts(who, until, login)
-    given = (
-        verdict.validator
-        for verdict in pull_request.verdicts
-        if is_verdict_of(verdict, who) and verdict.at <= until
-    )
-    names = {login, *(validator.name for validator in given if not validator.check)} - {""}
+    names = {login, *_names_of(pull_request, who, until)} - {""}
     pull_request = replace(
-        remove_forgotten_reviewers(pull_request, {who: until}),
+        acts.unnamed_in(remove_forgotten_reviewers(pull_request, {who: until})),
         briefs=tuple(
             replace(brief, text=replace_names(brief.text, names), before=replace_names(brief.before, names))
             for brief in pull_request.briefs
         ),
-        override=acts.unnamed(pull_request.override) if pull_request.override else None,
-        audits=tuple(map(acts.unnamed, pull_request.audits)),
-        rulings=tuple(map(acts.unnamed, pull_request.rulings)),
         conversation=replace(
             pull_request.conversation,
             threads=tuple(map(acts.unnamed_thread, pull_request.conversation.threads)),
@@ -194,15 +186,12 @@ def anonymize_acts(pull_request: PullRequest, who: int, until: datetime, login: 
     acts = _Acts(who, until, login)
     conversation = pull_request.conversation
     return replace(
-        pull_request,
+        acts.unnamed_in(pull_request),
         conversation=replace(
             conversation,
             threads=tuple(_anonymize_thread(thread, pull_request, acts) for thread in conversation.threads),
             requests=tuple(request for request in conversation.requests if request[0] != who),
         ),
-        override=acts.unnamed(pull_request.override) if pull_request.override else None,
-        audits=tuple(map(acts.unnamed, pull_request.audits)),
-        rulings=tuple(map(acts.unnamed, pull_request.rulings)),
         grounding=tuple(
             entry
             for entry in pull_request.grounding
@@ -229,6 +218,14 @@ class _Acts:
     def unnamed(self, act: NamedAct) -> NamedAct:
         is_theirs = act.by_id == self.who or (not act.by_id and act.by == self.login)
         return replace(act, by=GHOST.login, by_id=0, reason="") if is_theirs and act.at <= self.until else act
+
+    def unnamed_in(self, pull_request: PullRequest) -> PullRequest:
+        return replace(
+            pull_request,
+            override=self.unnamed(pull_request.override) if pull_request.override else None,
+            audits=tuple(map(self.unnamed, pull_request.audits)),
+            rulings=tuple(map(self.unnamed, pull_request.rulings)),
+        )
 
     def unnamed_thread(self, thread: ThreadState) -> ThreadState:
         is_theirs = thread.by_id == self.who and thread.at <= self.until

@@ -210,6 +210,12 @@ class HistoryRecord:
         moments += [finding.changes[-1].at for finding in self.findings]
         return max(moments if self.closed_at is None else [*moments, self.closed_at])
 
+    def names_nothing(self, rejection: Verdict) -> bool:
+        """Whether a rejection stands for no finding that is kept, or for more of them."""
+        return rejection.more > 0 or rejection.validator.key not in {
+            finding.validator for finding in self.findings
+        }
+
     def rejecting_at(self, at: datetime) -> tuple[Verdict, ...]:
         """Return the verdicts that rejected it at that time, each with its open findings as its items."""
         if not any(verdict.stance is Stance.REJECTS and verdict.at <= at for verdict in self.verdicts):

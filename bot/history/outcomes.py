@@ -41,6 +41,8 @@ class PullRequestOutcome:
     iterations: int
     repository: str = ""
     """The record's."""
+    has_unnamed_blocker: bool = False
+    """Rejected also by somebody who named no finding, or more of them than are kept."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -110,7 +112,7 @@ def _outcome(record: HistoryRecord, window: TimeWindow, at: datetime) -> PullReq
         at=at,
         state=_state(record, window.last),
         rejected=bool(rejecting),
-        first_pass=not rejecting and not any(_has_rejected(verdict, record) for verdict in verdicts),
+        first_pass=not rejecting and not any(has_rejected(verdict, record) for verdict in verdicts),
         is_reviewed=bool(verdicts),
         findings=tuple(
             finding for finding in record.findings if finding.id in open_ids or finding.last_report(window)
@@ -118,6 +120,7 @@ def _outcome(record: HistoryRecord, window: TimeWindow, at: datetime) -> PullReq
         open_findings=tuple(finding for finding in record.findings if finding.id in open_ids),
         iterations=len({verdict.head for verdict in verdicts}),
         repository=record.repository,
+        has_unnamed_blocker=any(map(record.names_nothing, rejecting)),
     )
 
 
@@ -129,7 +132,7 @@ def _decided_at(record: HistoryRecord, at: datetime) -> datetime:
     return closed
 
 
-def _has_rejected(verdict: Verdict, record: HistoryRecord) -> bool:
+def has_rejected(verdict: Verdict, record: HistoryRecord) -> bool:
     """Whether the verdict rejected: an advisory one does so only by a finding that blocks."""
     return verdict.stance is Stance.REJECTS and (
         not verdict.advisory

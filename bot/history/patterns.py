@@ -321,7 +321,7 @@ def count_only_blockers(rows: Iterable[PullRequestOutcome], gates: Gates) -> dic
             for finding in row.open_findings
             if finding.blocks_under(gates)
         }
-        if len(blocking) == 1 and (tag := next(iter(blocking.values()))):
+        if len(blocking) == 1 and not row.has_unnamed_blocker and (tag := next(iter(blocking.values()))):
             counts[tag] += 1
     return dict(counts)
 

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from bot.gates.model import Gate, Gates
 from bot.history.model import FindingHistory, HistoryRecord, Ratio
-from bot.history.outcomes import TagFix, latest_fixes, review_verdicts
+from bot.history.outcomes import TagFix, has_rejected, latest_fixes, review_verdicts
 from bot.lessons.agents import merge_marks
 from bot.lessons.effect import Adoption, Effect, Outcome, instruction_of, measure_effect
 from bot.pull_request.model import FindingStatus, WrittenBy
@@ -185,6 +185,11 @@ def find_breaches(records: Iterable[HistoryRecord], gates: Gates) -> dict[str, t
     for record in records:
         findings = [finding for finding in record.findings if finding.status not in _OVERTURNED]
         blocking = {_key(finding) for finding in findings if finding.blocks_under(gates)}
+        unnamed = any(
+            has_rejected(verdict, record) and record.names_nothing(verdict)
+            for verdict in record.verdicts
+            if verdict.counted
+        )
         for tag in dict.fromkeys(map(_key, findings)):
             if tag not in gates:
                 continue
@@ -193,7 +198,7 @@ def find_breaches(records: Iterable[HistoryRecord], gates: Gates) -> dict[str, t
                 record,
                 max(finding.reported_at for finding in mine),
                 tuple(finding.path for finding in mine if finding.path),
-                is_only_blocker=blocking == {tag},
+                is_only_blocker=blocking == {tag} and not unnamed,
                 is_inferred=all(finding.tag is None for finding in mine),
             )
             breaches.setdefault(tag, []).append(breach)

@@ -230,20 +230,13 @@ def _gate_weeks(
 ) -> tuple[GateWeek, ...]:
     before = count_issues(previous)
     by_number = {record.number: record for record in records}
-    return tuple(
-        GateWeek(
-            tag,
-            broken,
-            before.get(tag, 0),
-            sum(was_fixed_next(by_number[row.number], tag, window) for row in rows if tag in row.tags),
-            sum(
-                has_status_in(by_number[row.number], tag, FindingStatus.DISMISSED, window)
-                for row in rows
-                if tag in row.tags
-            ),
-        )
-        for tag, broken in count_issues(rows).items()
-    )
+    weeks = []
+    for tag, broken in count_issues(rows).items():
+        theirs = [by_number[row.number] for row in rows if tag in row.tags]
+        fixed = sum(was_fixed_next(record, tag, window) for record in theirs)
+        overturned = sum(has_status_in(record, tag, FindingStatus.DISMISSED, window) for record in theirs)
+        weeks.append(GateWeek(tag, broken, before.get(tag, 0), fixed, overturned))
+    return tuple(weeks)
 
 
 def _not_broken(records: Iterable[HistoryRecord], gates: Gates, query: WeekQuery) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 
 from bot.cli import COMMANDS
 from bot.fakegithub.reviews import InlineDraft
+from tests import forks
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
@@ -110,7 +111,7 @@ async def test_every_command_of_the_skill_works(agent, line):
     line = line.replace("OWNER/REPO N", f"acme/knowledge {agent.pull.number}")
     line = line.replace("$(git rev-parse HEAD)", agent.pull.head_sha)
     code, printed, _ = await run(
-        f"{shlex.quote(sys.executable)} -m bot {line}",
+        f"{shlex.join(forks.python())} -m bot {line}",
         {**agent.environment, "WHETSTONE_LOGIN": "whetstone[bot]"},
     )
     assert (code, json.loads(printed)["next"]) == (0, "fix")
@@ -198,7 +199,7 @@ def test_the_registry_is_told_how_this_version_is_started():
 
 async def test_the_demo_prints_lines_for_agents_that_work_against_it(tmp_path):
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", "demo", "--port", "0", "--weeks", "0",
+        *forks.python(), "-m", "bot", "demo", "--port", "0", "--weeks", "0",
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=tmp_path,

@@ -11,6 +11,7 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 
 from bot.fakegithub.reviews import InlineDraft
+from tests import forks
 
 ROOT = Path(__file__).parents[2]
 PLACE = {"repository": "acme/knowledge"}
@@ -20,8 +21,8 @@ PLACE = {"repository": "acme/knowledge"}
 async def connected(environment):
     """A client of `whetstone mcp` with these settings."""
     parameters = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "bot", "mcp"],
+        command=forks.python()[0],
+        args=[*forks.python()[1:], "-m", "bot", "mcp"],
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), **environment},
     )
     async with Client(stdio_client(parameters)) as client:

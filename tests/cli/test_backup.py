@@ -3,13 +3,13 @@
 import asyncio
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from bot.store.deliveries import load_delivery
 from bot.store.store import open_store
+from tests import forks
 from tests.store.store_builders import make_delivery
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ async def filled(store_url):
 def whetstone(tmp_path):
     async def run(*arguments, url, given=b""):
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bot", *arguments),
+            *(*forks.python(), "-m", "bot", *arguments),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

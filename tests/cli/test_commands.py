@@ -11,12 +11,13 @@ import pytest
 from bot import cli
 from bot.fakegithub.apps import new_key_pair
 from bot.markdown.escape import parse_marker
+from tests import forks
 from tests.judges.samples import samples
 
 
-def whetstone(*arguments, given=b"", where=None, **environment):
+def whetstone(*arguments, given=b"", where=None, forked=True, **environment):
     run = subprocess.run(  # noqa: S603  our own command
-        [sys.executable, "-m", "bot", *arguments],
+        [*(forks.python() if forked else (sys.executable,)), "-m", "bot", *arguments],
         input=given,
         capture_output=True,
         check=False,
@@ -71,7 +72,7 @@ def test_parse_finds_nothing_that_is_no_json():
 def test_what_is_printed_can_be_read_whatever_the_terminal_and_the_text():
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     half = rb'<!-- REJECTION: {"source": "\ud800 \u2014"} -->'
-    assert whetstone("parse", given=half, **plain) == (0, '{"source": "\\ud800 —"}\n', "")
+    assert whetstone("parse", given=half, forked=False, **plain) == (0, '{"source": "\\ud800 —"}\n', "")
 
 
 def test_parse_takes_the_document_out_of_the_comment():
@@ -186,7 +187,7 @@ def test_a_shipped_pack_with_mistakes_stops_the_start_with_all_of_them(tmp_path)
         "GITHUB_WEBHOOK_SECRET": "s" * 20,
     }
     code, _, said = whetstone(
-        "serve", "--port", "0", where=tmp_path, **{**settings, "PYTHONPATH": str(tmp_path)}
+        "serve", "--port", "0", where=tmp_path, forked=False, **{**settings, "PYTHONPATH": str(tmp_path)}
     )
     assert code == 2
     assert len(said.splitlines()) >= 2

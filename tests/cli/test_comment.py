@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import forks
+
 ROOT = Path(__file__).parents[2]
 OURS = '<!-- REJECTION: {"id": "1", "head": "%s", "verdict": "refine"} -->\n```json\n{"id": "ours"}\n```'
 FORGED = '<!-- REJECTION: {"id": "2"} -->\n```json\n{"id": "forged"}\n```'
@@ -37,8 +39,7 @@ def comment(github, pull, tmp_path):
 
     async def run(*options, **changed):
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "bot", "comment", "acme/kb", str(pull.number), *options),
+            *(*forks.python(), "-m", "bot", "comment", "acme/kb", str(pull.number), *options),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=tmp_path,

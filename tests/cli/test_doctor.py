@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,6 +31,7 @@ from bot.inbox.reconcile import failed_deliveries
 from bot.pull_request.model import PullRequest, Stance, Validator, Verdict
 from bot.store.model import BlockedWrites
 from bot.values import Account, Repository
+from tests import forks
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 WANTED = RequiredPermissions({"metadata": "read", "pull_requests": "write"}, ("pull_request",))
@@ -59,10 +59,7 @@ def whetstone(github, keys, tmp_path):
 
     async def run(*arguments, **changed):
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "bot",
-            *arguments,
+            *(*forks.python(), "-m", "bot", *arguments),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=tmp_path,

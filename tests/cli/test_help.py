@@ -13,6 +13,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from bot.cli import COMMANDS, GROUPS, run_command_line
+from tests import forks
 
 ROOT = Path(__file__).parents[2]
 OFFLINE = ("check-config", "detect", "lint-feedback", "parse", "receive", "render")
@@ -80,7 +81,7 @@ def test_an_example_runs_as_it_is_printed(name, tmp_path):
     """With the files that it names; `gh` is a script that prints a comment."""
     tools = tmp_path / "bin"
     tools.mkdir()
-    script(tools / "whetstone", f'exec "{sys.executable}" -m bot "$@"')
+    script(tools / "whetstone", f'exec {shlex.join(forks.python())} -m bot "$@"')
     script(tools / "gh", r"""printf '```json\n{"id": 7}\n```\n'""")
     (tmp_path / ".github").mkdir()
     (tmp_path / ".github" / "whetstone.yml").write_text("version: 1\n")

@@ -5,7 +5,6 @@ import json
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from bot import cli
 from bot.commands.catalogue import SLASH_COMMANDS
 from bot.gates.packs import load_packs, rules_directory
 from bot.gates.repository_config import merge_rules
+from tests import forks
 from tests.docs import generate, readability
 
 ROOT = Path(__file__).parents[2]
@@ -247,7 +247,7 @@ def test_every_tag_in_an_example_of_a_review_is_real():
 
 def whetstone(*arguments, where):
     run = subprocess.run(  # noqa: S603  our own command
-        [sys.executable, "-m", "bot", *arguments],
+        [*forks.python(), "-m", "bot", *arguments],
         capture_output=True,
         check=False,
         cwd=where,

@@ -8,7 +8,7 @@ from importlib import resources
 import pytest
 
 from bot.gates.problems import RuleFileError
-from bot.grounding.phrases import _BUILDERS, parse_phrases
+from bot.grounding.claims import _BUILDERS, parse_phrases
 from tests.builders import RULES_DIRECTORY
 
 SHIPPED = RULES_DIRECTORY / "claims.yml"

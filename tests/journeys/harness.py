@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from bot import app
 from bot.fakegithub.apps import new_key_pair
 from bot.fakegithub.world import AppRegistration
@@ -16,6 +18,8 @@ from tests.scripted_github import ScriptedGitHub
 
 KEYS = new_key_pair()
 SECRET = "journey-secret"
+ON_ONE_STORE = pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
+"""For journeys about what is decided: the others run every statement on both stores."""
 
 
 class Harness:

@@ -10,14 +10,18 @@ import sys
 from contextlib import asynccontextmanager
 from typing import IO
 
+from tests import forks
 from tests.journeys.harness import KEYS, SECRET
 
 
 class ServerProcess:
     """`whetstone serve` as an operator runs it, on the same port after a restart."""
 
-    def __init__(self, harness, arguments: tuple[str, ...] = ("bot", "serve")) -> None:
+    def __init__(
+        self, harness, arguments: tuple[str, ...] = ("bot", "serve"), *, forked: bool = True
+    ) -> None:
         self.arguments = arguments
+        self.forked = forked
         self.first_lines: list[str] = []
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -38,9 +42,8 @@ class ServerProcess:
 
     async def start(self) -> None:
         self.process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            *self.arguments,
+            *(forks.python() if self.forked else (sys.executable,)),
+            *("-m", *self.arguments),
             env=self.environment,
             stdout=asyncio.subprocess.PIPE,
             stderr=self.stderr,
@@ -51,15 +54,21 @@ class ServerProcess:
                 assert line, "the server ended before it listened"
                 self.first_lines.append(line.decode())
 
+    def send_signal(self, number: signal.Signals) -> None:
+        if self.forked:
+            forks.send_signal(self.process, number)
+        else:
+            self.process.send_signal(number)
+
     async def kill(self, how: signal.Signals = signal.SIGKILL) -> int:
-        self.process.send_signal(how)
+        self.send_signal(how)
         return await self.process.wait()
 
 
 @asynccontextmanager
-async def run_server(harness, *arguments, stderr: IO[bytes] | None = None):
+async def run_server(harness, *arguments, stderr: IO[bytes] | None = None, forked: bool = True):
     """Start the server, send it the webhooks, and kill it in the end if it is still there."""
-    server = ServerProcess(harness, *arguments)
+    server = ServerProcess(harness, *arguments, forked=forked)
     server.stderr = stderr
     harness.github.webhook_url = f"http://127.0.0.1:{server.port}/webhook"
     await server.start()

@@ -1,6 +1,9 @@
 """From the third time to a person who is asked to decide, once."""
 
+from tests.journeys.harness import ON_ONE_STORE
 from tests.journeys.review_rounds import push, review_and_wait
+
+pytestmark = ON_ONE_STORE
 
 
 async def test_the_third_time_a_person_is_asked_to_decide_once(journey, pull):

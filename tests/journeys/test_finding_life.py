@@ -26,7 +26,10 @@ from tests.journeys.finding_stories import (
     statuses,
     text,
 )
+from tests.journeys.harness import ON_ONE_STORE
 from tests.journeys.submitted_documents import make_document, make_sarif_log
+
+pytestmark = ON_ONE_STORE
 
 BOTH = "<!-- ISSUES: date_errors, scope_error -->"
 RABBIT = "coderabbitai[bot]"

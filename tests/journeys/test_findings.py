@@ -30,6 +30,9 @@ from tests.journeys.finding_stories import (
     statuses,
     text,
 )
+from tests.journeys.harness import ON_ONE_STORE
+
+pytestmark = ON_ONE_STORE
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ def store_url(sqlite_url):
 @pytest.fixture
 async def server(harness, pull):
     """`whetstone serve`, which has seen the repository."""
-    async with run_server(harness) as server:
+    async with run_server(harness, forked=False) as server:  # its memory is its own
         harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: date_errors -->")
         await harness.github.until(lambda: harness.comments(pull), timeout=60)
         yield server

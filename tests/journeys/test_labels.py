@@ -3,6 +3,9 @@
 import pytest
 
 from bot.gates.rule_book import CONFIG_FILE
+from tests.journeys.harness import ON_ONE_STORE
+
+pytestmark = ON_ONE_STORE
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 DATE, LINK = "<!-- ISSUES: date_errors -->", "<!-- ISSUES: broken_wiki_links -->"

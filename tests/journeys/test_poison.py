@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import aiohttp
 import pytest
 
 from bot.inbox.heartbeat import EXIT_CODE
+from tests import forks
 from tests.journeys.cluster import redeliver_until_accepted
 from tests.journeys.poison import LIMITS
 from tests.journeys.server_process import run_server
@@ -69,7 +69,7 @@ async def get(server, path: str) -> str:
 
 async def parked(server) -> list[dict]:
     """What `whetstone parked` prints."""
-    command = (sys.executable, "-m", "bot", "parked", "--json")
+    command = (*forks.python(), "-m", "bot", "parked", "--json")
     process = await asyncio.create_subprocess_exec(
         *command, env=server.environment, stdout=asyncio.subprocess.PIPE
     )
@@ -133,9 +133,9 @@ class TestWatchdog:
         pull = harness.github.open_pull_request(knowledge, "rio-agent[bot]")
         async with run_server(harness, POISONOUS, stderr=log) as server:
             await redeliver_until_accepted(harness)
-            server.process.send_signal(signal.SIGSTOP)
+            server.send_signal(signal.SIGSTOP)
             await asyncio.sleep(2 * LIMITS.exit_after)
-            server.process.send_signal(signal.SIGCONT)
+            server.send_signal(signal.SIGCONT)
             harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
             await harness.github.until(lambda: harness.comments(pull))
             assert await server.kill(signal.SIGTERM) == 0

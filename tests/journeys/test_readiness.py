@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from contextlib import asynccontextmanager
 
 import aiohttp
@@ -11,6 +10,7 @@ import pytest
 
 from bot import app
 from bot.inbox.heartbeat import HeartbeatSettings
+from tests import forks
 from tests.journeys.postgres import run_postgres as a_server
 from tests.journeys.server_process import ServerProcess
 
@@ -104,10 +104,7 @@ async def test_a_store_that_can_not_be_reached_stops_the_start_with_one_line(har
     server = ServerProcess(harness)
     server.environment["DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/nothing"
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "bot",
-        "serve",
+        *(*forks.python(), "-m", "bot", "serve"),
         env=server.environment,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

@@ -10,6 +10,9 @@ from bot.fakegithub.pulls import PullRequestOptions
 from bot.fakegithub.reviews import InlineDraft
 from bot.feedback.marker import parse_document
 from bot.gates.rule_book import CONFIG_FILE
+from tests.journeys.harness import ON_ONE_STORE
+
+pytestmark = ON_ONE_STORE
 
 REJECT, COMMENT = "CHANGES_REQUESTED", "COMMENTED"
 APP, NOTES, SHARP, AUTH = "src/app.py", "docs/My Notes.md", "docs/c# notes.md", "src/auth.py"

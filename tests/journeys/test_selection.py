@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 
+from tests import forks
 from tests.journeys.review_rounds import (
     APPROVE,
     REJECT,
@@ -89,7 +89,7 @@ EXPORTED = (
 
 async def exported(harness, pull, directory) -> tuple[int, str]:
     """What `whetstone export` says beside the running server."""
-    command = [sys.executable, "-m", "bot", "export", "acme/knowledge", str(pull.number), str(directory)]
+    command = [*forks.python(), "-m", "bot", "export", "acme/knowledge", str(pull.number), str(directory)]
     environment = {"DATABASE_URL": harness.database_url, "PYTHONPATH": str(Path(__file__).parents[2])}
     process = await asyncio.create_subprocess_exec(
         *command, env=environment, cwd=directory, stdout=asyncio.subprocess.PIPE

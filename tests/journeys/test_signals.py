@@ -7,6 +7,9 @@ import pytest
 from bot.fakegithub.reviews import InlineDraft
 from bot.feedback.marker import parse_document
 from bot.gates.rule_book import CONFIG_FILE
+from tests.journeys.harness import ON_ONE_STORE
+
+pytestmark = ON_ONE_STORE
 
 PAGE = "claims/first.md"
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"

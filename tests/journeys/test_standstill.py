@@ -24,14 +24,17 @@ async def test_a_process_that_was_stopped_in_the_middle_of_its_work_logs_one_lin
         async with run_server(harness, SHORT_LEASE) as server:
             await server.kill()
             server.stderr = stderr
+            checks = len(github.asked("GET", "/app/hook/deliveries"))
             await server.start()
+            # Stopped in the middle of this, it would log that it failed.
+            await github.until(lambda: len(github.asked("GET", "/app/hook/deliveries")) > checks)
             github.deliveries.in_flight = 8
             for pull in pulls:
                 github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
             await github.until(lambda: len(github.asked("POST", "*/comments")) >= 2)
-            server.process.send_signal(signal.SIGSTOP)
+            server.send_signal(signal.SIGSTOP)
             await asyncio.sleep(STOPPED_FOR)
-            server.process.send_signal(signal.SIGCONT)
+            server.send_signal(signal.SIGCONT)
             await redeliver_until_accepted(harness)
             await github.until(lambda: all(harness.comments(pull) for pull in pulls))
             assert await server.kill(signal.SIGTERM) == 0

@@ -5,6 +5,9 @@ import pytest
 from bot.fakegithub.pulls import PullRequestOptions
 from bot.fakegithub.reviews import InlineDraft
 from bot.gates.rule_book import CONFIG_FILE
+from tests.journeys.harness import ON_ONE_STORE
+
+pytestmark = ON_ONE_STORE
 
 PAGE = "claims/first.md"
 CLAIM = """\

@@ -59,6 +59,12 @@ def test_lessons_are_ordered_by_the_rejections_they_would_have_prevented():
     ]
 
 
+def test_a_lesson_would_not_have_prevented_a_rejection_beside_one_that_names_nothing():
+    also = make_record(9, make_rejection(3, "date_errors"), make_rejection(2, by="bob"))
+    report = build_report([*HISTORY, also], GATES, QUERY)
+    assert (report.lessons[0].tag, report.lessons[0].prevented) == ("date_errors", 2)
+
+
 def test_the_section_says_what_to_do_what_happened_and_where():
     section = render_section(build_report(HISTORY, GATES, replace(QUERY, most=2)), REPOSITORY, WEB)
     assert section == snapshot("""\

@@ -17,6 +17,7 @@ from playwright.async_api import expect
 
 from bot.demo.page import format_ago, render_markdown
 from bot.demo.story import story_weeks
+from tests import forks
 
 expect.set_options(timeout=60_000)
 
@@ -35,7 +36,7 @@ def headings(printed) -> list[str]:
 async def demo(where, *arguments):
     """`whetstone demo` with its page; gives the process, the page's address, and what will be printed."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", "demo", "--port", "0", *arguments,
+        *forks.python(), "-m", "bot", "demo", "--port", "0", *arguments,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         cwd=where,
@@ -241,7 +242,7 @@ async def test_ended_in_the_middle_of_the_story_it_leaves_nothing_behind(tmp_pat
 
 def run_once(where, *arguments) -> str:
     run = subprocess.run(  # noqa: S603  our own command
-        [sys.executable, "-m", "bot", "demo", "--once", "--weeks", "2", *arguments],
+        [*forks.python(), "-m", "bot", "demo", "--once", "--weeks", "2", *arguments],
         capture_output=True,
         check=True,
         cwd=where,

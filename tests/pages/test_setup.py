@@ -3,7 +3,6 @@
 import asyncio
 import os
 import stat
-import sys
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +17,7 @@ from yarl import URL
 from bot.github.app_api import RegistrationRequest
 from bot.settings import load_settings
 from bot.web.setup import RegistrationPages, SetupSessions
+from tests import forks
 from tests.judges.judge import Judge
 from tests.scripted_github import ScriptedGitHub
 
@@ -45,7 +45,7 @@ async def github():
 async def serving(github, where, *arguments, **environment):
     """`whetstone serve --setup`; gives the process and the lines that it prints first."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", "serve", "--setup", "--port", "0", *arguments,
+        *forks.python(), "-m", "bot", "serve", "--setup", "--port", "0", *arguments,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         cwd=where,

@@ -13,7 +13,7 @@ from bot.store.database import parse_store_url
 from bot.store.deliveries import load_delivery, load_parked
 from bot.store.model import DeliveryState, LaneFenced, RowState, TurnResult
 from bot.store.outbox import mark_ready, mark_sending, mark_sent
-from bot.store.pull_requests import find_numbers_at_head, load_pull_request, save_sticky
+from bot.store.pull_requests import find_numbers_at_head, has_comment, load_pull_request, save_sticky
 from bot.store.schema import outbox_table
 from bot.store.store import connect_database, open_store
 from bot.turn.store import apply_turn, give_up_write
@@ -131,6 +131,15 @@ async def test_a_write_that_changes_no_sticky_comment_leaves_it_as_it_is(store):
     await store.write_claimed(claim, save_sticky, claim.lane, make_sticky_comment())
     await store.write_claimed(claim, mark_sent, row)
     assert await store.read(load_pull_request, LANE) == make_pull_request(sticky=make_sticky_comment())
+
+
+async def test_a_repository_has_a_comment_once_one_of_its_pull_requests_has_one(store):
+    claim = await claim_with_effects(store)
+    await apply_turn(store, claim, TurnResult(make_pull_request(), (), ()))
+    assert not await store.read(has_comment, REPOSITORY.id)
+    await store.write_claimed(claim, save_sticky, claim.lane, make_sticky_comment())
+    assert await store.read(has_comment, REPOSITORY.id)
+    assert not await store.read(has_comment, REPOSITORY.id + 1)
 
 
 async def test_a_deleted_sticky_comment_is_remembered_as_deleted(store):

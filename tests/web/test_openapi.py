@@ -19,7 +19,7 @@ from bot.web.api.endpoints import describe_api
 from tests.journeys.harness import Harness
 
 FEW = settings(
-    max_examples=12,
+    max_examples=8,
     deadline=None,
     derandomize=True,
     database=None,

@@ -50,6 +50,20 @@ def test_a_gate_beside_a_blocker_without_a_tag_is_not_the_only_one():
     assert of(story).only_blocker == {}
 
 
+def test_a_gate_beside_a_rejection_that_names_nothing_is_not_the_only_blocker():
+    also = make_rejection(2, by="bob")
+    assert of(make_record(1, make_rejection(3, "date_errors"), also, closed=1)).only_blocker == {}
+    more = make_rejection(3, "date_errors", more=2)
+    assert of(make_record(1, more, closed=2)).only_blocker == {}
+
+
+def test_a_rejection_whose_findings_are_fixed_leaves_the_other_gate_the_only_blocker():
+    fixed = make_rejection(4, "scope_error", by="bob")
+    later = make_rejection(3, "date_errors", by="bob", head="b")
+    story = make_record(1, fixed, later, closed=2)
+    assert of(story).only_blocker == {"date_errors": 1}
+
+
 def test_a_week_and_the_one_before():
     week = of(
         make_record(1, make_rejection(3, "date_errors"), closed=2),
