@@ -151,7 +151,7 @@ def _repeated_findings(
     iterations: tuple[Iteration, ...], gates: tuple[FailedGate, ...], rules: RepositoryRules
 ) -> tuple[str, ...]:
     blocking = {finding.item.finding for gate in gates if gate.blocking for finding in gate.findings}
-    repeated = repeated_findings(iterations, blocking, rules.iterations.escalate)
+    repeated = repeated_findings(iterations, blocking, rules.gates, rules.iterations.escalate)
     return tuple(dict.fromkeys(finding.item.tag or finding.id for finding in repeated))
 
 

@@ -43,19 +43,22 @@ def build_ledger(pull_request: PullRequest) -> Ledger:
     return build_ledgers(pull_request, ())[-1]
 
 
-def build_ledgers(pull_request: PullRequest, ends: Sequence[str | datetime]) -> tuple[Ledger, ...]:
+def build_ledgers(
+    pull_request: PullRequest, ends: Sequence[tuple[str | datetime, str]]
+) -> tuple[Ledger, ...]:
     """Replay everything once; return the ledger at each of these ends, in order, and the last one.
 
-    An end is the id of a verdict or a time: the ledger is as it was just before. A time alone would not do,
-    since GitHub's times have whole seconds and an agent's next review can follow within one.
+    An end is the id of a verdict or a time, and a head: the ledger is as it was just before, about that head.
+    A time alone would not do, since GitHub's times have whole seconds and an agent's next review can follow
+    within one.
     """
     replay = _Replay(pull_request)
     ledgers: list[Ledger] = []
     for at, _, _, act in sorted(_acts(pull_request), key=lambda act: act[:3]):
-        while len(ledgers) < len(ends) and _is_end(ends[len(ledgers)], at, act):
-            ledgers.append(replay.ledger(at))
+        while len(ledgers) < len(ends) and _is_end(ends[len(ledgers)][0], at, act):
+            ledgers.append(replay.ledger(ends[len(ledgers)][1]))
         replay.apply(act)
-    ledgers += [replay.ledger(pull_request.updated_at)] * (len(ends) - len(ledgers))
+    ledgers += [replay.ledger(head) for _, head in ends[len(ledgers) :]]
     return (*ledgers, replay.ledger())
 
 
@@ -509,11 +512,11 @@ class _Replay:
         number = next((self._numbers[key] for key in entry.keys if key in self._numbers), None)
         return self._records.get(number) if number is not None else None
 
-    def ledger(self, at: datetime | None = None) -> Ledger:
-        """Return the findings with their numbers, and the status at the head of that time."""
+    def ledger(self, head: str = "") -> Ledger:
+        """Return the findings with numbers, status and location, as of this head or the newest one."""
         kept = _limit(self._entries)
         numbers = self._number(kept)
-        head = self._order.head(self._order.last if at is None else self._order.position_at(at))
+        head = head or self._order.head(self._order.last)
         findings = [self._finding(entry, number, head) for entry, number in zip(kept, numbers, strict=True)]
         newest = (verdict for _, verdict in self._newest.values())
         return Ledger(

@@ -7,11 +7,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from itertools import pairwise
 
 from bot.findings.entries import group_entries
 from bot.findings.ledger import build_ledgers, standing_verdicts, verdict_order
-from bot.findings.model import Finding, Ledger
+from bot.findings.model import Finding, Ledger, is_blocking
 from bot.gates.config import EscalationRules
+from bot.gates.model import Gates
 from bot.pull_request.model import (
     FindingStatus,
     Item,
@@ -155,9 +157,11 @@ def _replay_iterations(pull_request: PullRequest) -> _Replay:
 
 def _replay_all(pull_request: PullRequest) -> _Replay:
     reviewed = _reviewed_heads(pull_request)
-    ends: list[str | datetime] = [verdict.id for _, verdict in reviewed[1:]]
+    ends: list[tuple[str | datetime, str]] = [
+        (verdict.id, head) for (head, _), (_, verdict) in pairwise(reviewed)
+    ]
     if reviewed and reviewed[-1][0] != _current_head(pull_request):
-        ends.append(_came_back_at(pull_request, reviewed[-1][1].at))
+        ends.append((_came_back_at(pull_request, reviewed[-1][1].at), reviewed[-1][0]))
     *past, present = build_ledgers(pull_request, ends)
     ledgers = (*past, present)
     return tuple(
@@ -220,14 +224,21 @@ def _statuses(findings: Iterable[Finding]) -> set[FindingStatus]:
 
 
 def repeated_findings(
-    iterations: Sequence[Iteration], blocking: Collection[str], rules: EscalationRules
+    iterations: Sequence[Iteration], blocking: Collection[str], gates: Gates, rules: EscalationRules
 ) -> tuple[Finding, ...]:
-    """Return the blocking findings that were open often enough in the last iterations, and still are.
+    """Return the blocking findings that blocked often enough in the last iterations, and still do.
 
-    What a push changed waits for its reviewer, and is not repeated before that.
+    An iteration counts where the finding was reported or left unchanged. What a push changed waits for its
+    reviewer, and is not repeated before that.
     """
     recent = iterations[-rules.window :]
-    times = Counter(finding.number for iteration in recent for finding in iteration.ledger.open)
+    times = Counter(
+        finding.number
+        for iteration in recent
+        for finding in iteration.ledger.open
+        if is_blocking(finding.item, gates)
+        and (finding.head == iteration.head or finding.status is not FindingStatus.CHANGED)
+    )
     return tuple(
         finding
         for finding in (recent[-1].ledger.open if recent else ())

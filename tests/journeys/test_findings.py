@@ -279,6 +279,24 @@ async def test_a_running_check_is_pending_and_waited_for(harness, knowledge, pul
     assert await _stored_statuses(harness, pull) == {"tests_failing": "fixed"}
 
 
+async def test_a_check_that_fails_is_the_authors_turn_also_where_it_only_warns(harness, knowledge, pull):
+    config = "version: 1\nvalidators:\n  checks:\n    lint: [near_duplicate]\n"
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
+    async with harness.run_bot():
+        harness.github.check(pull, "lint", "failure")
+        submitted = review(harness, pull, REJECT, "", (5, "this hides the KeyError"))
+        await settle(harness)
+        harness.github.reply(first_comment(submitted), "rio-agent[bot]", "It is handled above.")
+        await settle(harness)
+        assert harness.markers(pull)[-1]["open"] == {"blocking": 1, "warnings": 1}
+        assert harness.markers(pull)[-1]["turn"] == "author"
+        assert "**Next** (author): make `lint` pass and push once." in harness.comments(pull)[-1]
+        harness.github.push(pull, {CART: text(line25="other = 0")})
+        harness.github.check(pull, "lint", "success")
+        await settle(harness)
+        assert harness.markers(pull)[-1]["turn"] == "reviewer"
+
+
 async def test_checks_of_two_apps_with_one_name_are_waited_for_and_pass_apart(harness, knowledge, pull):
     config = "version: 1\nextends: [code-review]\nvalidators:\n  checks:\n    test: [tests_failing]\n"
     harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
@@ -365,6 +383,28 @@ async def test_the_same_untagged_finding_left_alone_three_times_asks_for_a_perso
     await settle(journey)
     assert journey.markers(pull)[-1]["verdict"] == "escalate"
     assert journey.markers(pull)[-1]["turn"] == "maintainer"
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        pytest.param("- nitpick: the cache is never emptied after a run", id="warned"),
+        pytest.param("- the names are too long in every file", id="left out"),
+    ],
+)
+async def test_a_finding_that_did_not_block_or_was_left_out_in_between_is_not_yet_the_third(
+    journey, pull, second
+):
+    cache = "- the cache is never emptied after a run"
+    for number, body in enumerate((cache, f"{second}\n- iteration two has another error", cache, cache)):
+        if number == 3:
+            assert journey.markers(pull)[-1]["verdict"] == "refine"
+        await settle(journey)
+        journey.github.push(pull, {CART: text(line25=f"other = {number}")})
+        await settle(journey)
+        review(journey, pull, REJECT, body)
+        await settle(journey)
+    assert journey.markers(pull)[-1]["verdict"] == "escalate"
 
 
 async def test_an_app_that_usually_reports_is_waited_for_and_given_up_on_after_a_quarter_of_an_hour(
