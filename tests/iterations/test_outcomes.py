@@ -68,7 +68,10 @@ def test_a_finding_that_waits_for_its_reviewer_after_a_push_is_not_repeated():
     iterations = list_iterations(pull_request)
     changed = [finding for finding in iterations[-1].ledger.open if finding.item.tag == "date_errors"]
     assert [finding.status for finding in changed] == [FindingStatus.CHANGED]
-    assert repeated_findings(iterations, {finding.id for finding in changed}, RULES.gates, EscalationRules()) == ()
+    assert (
+        repeated_findings(iterations, {finding.id for finding in changed}, RULES.gates, EscalationRules())
+        == ()
+    )
 
 
 REJECTED = Situation(is_rejected=True, has_blocking=True, number=2, maximum=5)

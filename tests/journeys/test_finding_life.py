@@ -121,6 +121,36 @@ async def test_severity_comes_from_the_document_the_label_the_gate_or_the_words(
     assert await open_entries(journey, documented) == (0, 1), "a document's own value wins over the gate's"
 
 
+async def test_every_label_of_conventional_comments_has_its_severity(journey, pull):
+    labelled = {
+        "issue": (True, "this hides the KeyError"),
+        "todo": (True, "the cache must be emptied"),
+        "chore": (True, "the changelog has no entry"),
+        "nit (blocking)": (True, "the class is called tmp"),
+        "suggestion": (False, "a set finds it faster"),
+        "nitpick": (False, "tmp2 says nothing"),
+        "nit": (False, "tmp3 says nothing"),
+        "typo": (False, "it is spelled receive"),
+        "polish": (False, "the lines are not sorted"),
+        "todo (non-blocking)": (False, "the constant has no unit"),
+        "issue (if-minor)": (False, "the argument has no type"),
+        "question": (None, "who calls this function"),
+        "thought": (None, "a cache would help one day"),
+        "note": (None, "this was moved from the other file"),
+        "praise": (None, "this is a good name"),
+    }
+    remarks = [
+        (line, f"{label}: {words}") for line, (label, (_, words)) in enumerate(labelled.items(), start=3)
+    ]
+    review(journey, pull, REJECT, "", *remarks)
+    await settle(journey)
+    listed = await asked(journey, pull, "findings")
+    assert {finding["words"]: finding["blocking"] for finding in listed["findings"]} == {
+        words: blocks for blocks, words in labelled.values() if blocks is not None
+    }
+    assert journey.markers(pull)[0]["open"] == {"blocking": 4, "warnings": 7}
+
+
 async def test_a_later_head_replaces_bodies_and_leaves_unchanged_threads_open(journey, pull):
     remark = "- the cache is never emptied after a run"
     located = "- src/other.py has no tests at all"
@@ -504,9 +534,14 @@ async def test_a_force_push_back_rewrites_no_document_and_no_dismissal(journey, 
 
 async def documents(journey, pull) -> list[dict]:
     """The documents as the API has them."""
+    return (await asked(journey, pull, "feedback"))["documents"]
+
+
+async def asked(journey, pull, what: str) -> dict:
+    """What the API answers about the pull request."""
     token = journey.github.tokens.for_user(journey.github.account("alice"), ("repo",)).token
     host, port = journey.bot.address
-    url = f"http://{host}:{port}/api/v1/repos/acme/knowledge/pulls/{pull.number}/feedback"
+    url = f"http://{host}:{port}/api/v1/repos/acme/knowledge/pulls/{pull.number}/{what}"
     headers = {"Authorization": f"Bearer {token}"}
     async with aiohttp.ClientSession() as session, session.get(url, headers=headers) as answer:
-        return (await answer.json())["documents"]
+        return await answer.json()
