@@ -102,7 +102,7 @@ def build_feedback(
     pull_request = freeze_scores(pull_request, progress)
     gates = find_failed_gates(current.standing, rules.gates)
     gates = demote_unlocated(gates) if rules.quality.strict else gates
-    gates = add_grounding_outcomes(gates, pull_request.grounding, current.head, rules.grounding)
+    gates = add_grounding_outcomes(gates, pull_request.grounding, current, rules.grounding)
     repeated = _repeated_findings((*iterations[: current.number - 1], current), gates, rules)
     pending = pending_reports(pull_request, current.ledger, rules, moment.now)
     outcome = _closed_outcome(pull_request, current) or _outcome(

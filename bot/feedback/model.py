@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,6 +18,7 @@ from bot.grounding.items import ItemGrounding
 from bot.iterations.model import GateChanges, Iteration
 from bot.iterations.progress import Progress
 from bot.iterations.selection import SelectionReport
+from bot.markdown.escape import code_span
 from bot.pull_request.effects import Effect, StoreCommand
 from bot.pull_request.model import (
     FindingStatus,
@@ -186,6 +188,18 @@ class Feedback:
             verdicts, key=lambda verdict: (not verdict.validator.check, not verdict.validator.bot)
         )
         return ranked[-1].validator.name if ranked else ""
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What the standing validators are called, by key: two checks of one name by their Apps as well."""
+        validators = {verdict.validator.key: verdict.validator for verdict in self.iteration.standing}
+        times = Counter(validator.name for validator in validators.values())
+        return {
+            key: f"{code_span(validator.name)} of {code_span(validator.app)}"
+            if validator.app and times[validator.name] > 1
+            else code_span(validator.name)
+            for key, validator in validators.items()
+        }
 
     @property
     def is_formally_rejected(self) -> bool:

@@ -337,6 +337,12 @@ class Validator:
         """Whether it is a submitted tool log: GitHub has no check of this name."""
         return self.check and not self.key.startswith("check:")
 
+    @property
+    def app(self) -> str:
+        """The slug of the App whose check it is; empty for a status, a log and a reviewer."""
+        kind, _, check = self.key.partition(":")
+        return check.removesuffix(self.name).rstrip("/") if kind == "check" else ""
+
 
 _FORMAL = frozenset({"review", "check", "label", "command"})
 

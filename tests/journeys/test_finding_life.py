@@ -19,6 +19,7 @@ from tests.journeys.finding_stories import (
     DATE,
     REJECT,
     SCOPE,
+    asked,
     first_comment,
     recorded,
     review,
@@ -535,13 +536,3 @@ async def test_a_force_push_back_rewrites_no_document_and_no_dismissal(journey, 
 async def documents(journey, pull) -> list[dict]:
     """The documents as the API has them."""
     return (await asked(journey, pull, "feedback"))["documents"]
-
-
-async def asked(journey, pull, what: str) -> dict:
-    """What the API answers about the pull request."""
-    token = journey.github.tokens.for_user(journey.github.account("alice"), ("repo",)).token
-    host, port = journey.bot.address
-    url = f"http://{host}:{port}/api/v1/repos/acme/knowledge/pulls/{pull.number}/{what}"
-    headers = {"Authorization": f"Bearer {token}"}
-    async with aiohttp.ClientSession() as session, session.get(url, headers=headers) as answer:
-        return await answer.json()

@@ -23,6 +23,7 @@ from tests.journeys.finding_stories import (
     DATE,
     REJECT,
     SCOPE,
+    asked,
     first_comment,
     recorded,
     review,
@@ -297,22 +298,47 @@ async def test_a_check_that_fails_is_the_authors_turn_also_where_it_only_warns(h
         assert harness.markers(pull)[-1]["turn"] == "reviewer"
 
 
-async def test_checks_of_two_apps_with_one_name_are_waited_for_and_pass_apart(harness, knowledge, pull):
-    config = "version: 1\nextends: [code-review]\nvalidators:\n  checks:\n    test: [tests_failing]\n"
+async def test_checks_of_two_apps_with_one_name_are_told_apart_everywhere(harness, knowledge, pull):
+    config = "version: 1\nextends: [code-review]\ncheck: {when: always}\nvalidators:\n  checks:\n    test: [tests_failing]\n"
     harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
     async with harness.run_bot():
+        first = pull.head_sha
         harness.github.check(pull, "test", "failure", app="jenkins")
+        running = harness.github.start_check_run(pull.repository, first, "test", app="buildkite")
         await settle(harness)
-        running = harness.github.start_check_run(pull.repository, pull.head_sha, "test", app="buildkite")
+        assert (harness.markers(pull)[0]["turn"], harness.markers(pull)[0]["pending"]) == ("author", ["test"])
+        harness.github.complete_check_run(running, "failure")
+        await settle(harness)
+        assert harness.markers(pull)[0]["pending"] == []
         harness.github.push(pull, {CART: text(line5="other = 0")})
         harness.github.check(pull, "test", "success", app="buildkite")
         await settle(harness)
         # What another App reports under the same name says nothing about the one that failed.
         assert (harness.markers(pull)[0]["turn"], harness.markers(pull)[0]["pending"]) == ("checks", ["test"])
-        harness.github.complete_check_run(running, "failure")
+        shown = harness.comments(pull)[0]
+        assert (
+            "reviewed by `test` of `buildkite`. The earlier rejection by `test` of `jenkins` still" in shown
+        )
+        assert f"(Source: check `test` of `jenkins` @ {first[:7]})" in shown
+        assert f'"source": "check run test @ {first[:7]}"' in shown
+        assert "| correctness 0.00, 0 of 2 checks passed |" in shown
+        assert "| correctness 0.60, 1 of 1 check passed |" in shown
+        assert own_check(pull) == ("failure", "Rejected — 1 blocking issue (waiting for checks)")
+        listed = await asked(harness, pull, "findings")
+        assert [finding["status"] for finding in listed["findings"]] == ["changed", "fixed"]
+        assert (listed["turn"], listed["pending"]) == ("checks", ["test"])
+        progress = (await asked(harness, pull, "feedback"))["iteration_history"]
+        assert [iteration["quality_score"] for iteration in progress] == [0.45, 0.69]
         harness.github.check(pull, "test", "success", app="jenkins")
         await settle(harness)
         assert (harness.markers(pull)[0]["turn"], harness.markers(pull)[0]["pending"]) == ("maintainer", [])
+        assert own_check(pull) == ("success", "Nothing rejects this pull request")
+
+
+def own_check(pull) -> tuple[str, str]:
+    """Conclusion and title of the bot's newest check run."""
+    runs = [run for run in pull.repository.check_runs.values() if run.name == "whetstone/gates"]
+    return runs[-1].conclusion, runs[-1].title
 
 
 async def _stored_statuses(harness, pull):
