@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from bot.pull_request.diff import FileDiff, Hunk, hunks, new_side_lines
+from bot.pull_request.diff import MAX_LISTED_FILES, FileDiff, Hunk, hunks, new_side_lines
 from bot.pull_request.model import Revision
 from bot.values import Location
 
@@ -164,8 +164,6 @@ def was_touched(place: Location | None, files: Mapping[str, TrackedFile]) -> boo
     return None if file.lines is None else file.lines.has_changed(place.line, place.end_line or place.line)
 
 
-MAX_LISTED_FILES = 300
-"""GitHub's limit of listed files: one that is missing may have been omitted."""
 MAX_PATCH_LINE = 100_000
 """Last line of a file that is followed."""
 

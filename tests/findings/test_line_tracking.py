@@ -7,14 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.findings.line_tracking import (
-    MAX_LISTED_FILES,
     UNCHANGED_FILE,
     LineMap,
     TrackedFile,
     track_files,
     was_touched,
 )
-from bot.pull_request.diff import FileDiff
+from bot.pull_request.diff import MAX_LISTED_FILES, FileDiff
 from bot.pull_request.model import Revision
 from bot.values import Location
 from tests.builders import at_minute
