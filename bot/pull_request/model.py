@@ -587,6 +587,8 @@ class PullRequest:
     escalation: Escalation | None = None
     reported: str | None = None
     """The head for which the selection report got a comment of its own."""
+    reported_iteration: int = 0
+    """The iteration that this comment says is selected."""
     asked: FeedbackIdentity | None = None
     """What the comment asks for, under which id: another score alone is no new feedback."""
     briefs: tuple[PostedBrief, ...] = ()
