@@ -454,7 +454,7 @@ async def test_an_app_that_usually_reports_is_waited_for_and_given_up_on_after_a
     async with run_instance(harness.settings, clock=harness.clock) as instance:
         harness.bot = instance
         due = parse_delivery(revisit_delivery(record, harness.clock(), harness.clock()))
-        await LaneProcessor(instance.store, None, None, None, harness.clock)._revisit((due,))
+        await LaneProcessor(instance.store, None, None, None, harness.clock)._revisit("revisit", (due,))
         await harness.wait_until_idle()
         assert harness.markers(pull)[0]["pending"] == []
 
@@ -467,7 +467,7 @@ async def test_it_is_too_early_to_give_up_on_an_app(harness, pull):
             revisit_delivery(record, harness.clock() + timedelta(minutes=9), harness.clock())
         )
         with pytest.raises(RetryLater) as early:
-            await LaneProcessor(bot.store, None, None, None, harness.clock)._revisit((due,))
+            await LaneProcessor(bot.store, None, None, None, harness.clock)._revisit("revisit", (due,))
         assert 8 * 60 < early.value.seconds < 10 * 60
 
 
