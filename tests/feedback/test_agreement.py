@@ -37,11 +37,15 @@ def test_every_place_that_shows_the_findings_agrees(history):
         assert counted == [number for number in marker["open"].values() if number]
     check = render_gates_check(pull_request, feedback, "")
     assert ("Nothing rejects" in check.title) == (not feedback.rejecting)
+    assert not feedback.rejecting or heading in check.title
     listed = _findings_json(pull_request, RULES)
+    statuses = {each["id"]: each["status"] for each in listed["findings"]}
+    assert all(item["status"] == statuses[item["id"]] for item in document["feedback_items"])
     assert {each["id"] for each in listed["findings"] if each["status"] in OPEN} == {
         f.id for f in ledger.open
     }
-    assert listed["turn"] == marker["turn"]
+    assert (listed["turn"], listed["pending"]) == (marker["turn"], marker["pending"])
+    assert f"**Next** ({marker['turn']}): " in body or marker["turn"] == "nobody"
 
 
 OPEN = {"new", "open", "changed", "regressed"}
