@@ -9,7 +9,7 @@ and, for heads whose files are no longer kept, their last status (`FindingRecord
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -74,26 +74,32 @@ def verdict_order(verdict: Verdict) -> tuple[datetime, int, str]:
     return verdict.at, int(digits or 0), verdict.id
 
 
-def standing_verdicts(ledger: Ledger) -> tuple[Verdict, ...]:
+def standing_verdicts(ledger: Ledger, located: Ledger | None = None) -> tuple[Verdict, ...]:
     """Return the verdicts in force, oldest first, each with its validator's open findings as its items.
 
-    Items stand in the order in which they were last reported.
+    Items stand in the order in which they were last reported, with the locations of `located`: the same
+    findings about the head that is to be shown.
 
     A verdict whose findings were all dismissed is no longer in force, and an advisory one rejects only while
     one of its findings blocks. The newest verdict that was lifted does not bring back an older one.
     """
-    standing = (_with_open_findings(verdict, ledger) for verdict in ledger.newest)
+    places = {finding.number: finding.item.place for finding in (located or ledger).findings}
+    standing = (_with_open_findings(verdict, ledger, places) for verdict in ledger.newest)
     return tuple(verdict for verdict in standing if verdict)
 
 
-def _with_open_findings(verdict: Verdict, ledger: Ledger) -> Verdict | None:
+def _with_open_findings(
+    verdict: Verdict, ledger: Ledger, places: Mapping[int, Location | None]
+) -> Verdict | None:
     if verdict.id in ledger.lifted:
         return None
     if verdict.stance is not Stance.REJECTS:
         return replace(verdict, items=())
     own = sorted(ledger.of(verdict.validator.key), key=lambda finding: finding.order)
     items = tuple(
-        replace(finding.item, finding=finding.id, status=finding.status) for finding in own if finding.is_open
+        replace(finding.item, place=places[finding.number], finding=finding.id, status=finding.status)
+        for finding in own
+        if finding.is_open
     )
     # The history stores no head with a finding.
     was_dismissed = any(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import pairwise
 
@@ -135,14 +135,12 @@ def current_iteration(
     head = _current_head(pull_request)
     if iterations and iterations[-1].head == head:
         return iterations[-1]
-    iterations, present = _replay_iterations(pull_request)
+    iterations, present, standing = _replay_iterations(pull_request)
     number = next((iteration for iteration in iterations if iteration.head == head), None)
-    if number is None:
-        return None
-    return replace(number, standing=standing_verdicts(present), ledger=present)
+    return None if number is None else replace(number, standing=standing, ledger=present)
 
 
-_Replay = tuple[tuple[Iteration, ...], Ledger]
+_Replay = tuple[tuple[Iteration, ...], Ledger, tuple[Verdict, ...]]
 # A turn asks several times before anything changes; with 16 lanes at a time, one asks before the others do.
 _recent: deque[tuple[PullRequest, _Replay]] = deque(maxlen=4)
 
@@ -160,14 +158,25 @@ def _replay_all(pull_request: PullRequest) -> _Replay:
     ends: list[tuple[str | datetime, str]] = [
         (verdict.id, head) for (head, _), (_, verdict) in pairwise(reviewed)
     ]
-    if reviewed and reviewed[-1][0] != _current_head(pull_request):
+    current = _current_head(pull_request)
+    if reviewed and reviewed[-1][0] != current:
         ends.append((_came_back_at(pull_request, reviewed[-1][1].at), reviewed[-1][0]))
-    *past, present = build_ledgers(pull_request, ends)
-    ledgers = (*past, present)
-    return tuple(
-        Iteration(number, head, verdict.at, standing_verdicts(ledger), ledger)
-        for number, ((head, verdict), ledger) in enumerate(zip(reviewed, ledgers, strict=False), start=1)
-    ), present
+    if current and current != pull_request.head:
+        # A push since changes statuses; what is said stays about the lines of the head that was reviewed.
+        *past, located, present = build_ledgers(pull_request, [*ends, (_NEVER, current)])
+    else:
+        *past, present = build_ledgers(pull_request, ends)
+        located = present
+    standing = standing_verdicts(present, located)
+    at_ends = [*((standing_verdicts(ledger), ledger) for ledger in past), (standing, present)]
+    iterations = tuple(
+        Iteration(number, head, verdict.at, *at_end)
+        for number, ((head, verdict), at_end) in enumerate(zip(reviewed, at_ends, strict=False), start=1)
+    )
+    return iterations, present, standing
+
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 def previous_iteration(iterations: Sequence[Iteration], present: Iteration) -> Iteration | None:

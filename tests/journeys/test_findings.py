@@ -411,6 +411,24 @@ async def test_the_same_untagged_finding_left_alone_three_times_asks_for_a_perso
     assert journey.markers(pull)[-1]["turn"] == "maintainer"
 
 
+async def test_links_lead_to_the_lines_of_the_reviewed_head_after_a_push(harness, knowledge, pull):
+    config = "version: 1\ngrounding: {enabled: false}\n"
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
+    async with harness.run_bot():
+        review(harness, pull, REJECT, "", (9, "[date_errors] month 13"))
+        await settle(harness)
+        reviewed = pull.head_sha
+        harness.github.push(pull, {CART: f"zero = 0\n{text()}"})
+        await settle(harness)
+        shown = harness.comments(pull)[0]
+        assert (
+            f"[`{CART}:9`](https://github.com/acme/knowledge/blob/{reviewed}/{CART}#L9) `month 13`" in shown
+        )
+        assert f'"path": "{CART}", "line": 9' in shown
+        (finding,) = (await asked(harness, pull, "findings"))["findings"]
+        assert finding["location"]["line"] == 10, "where it is now"
+
+
 @pytest.mark.parametrize(
     "second",
     [
