@@ -433,6 +433,33 @@ async def test_an_earlier_finding_that_is_still_open_makes_a_comment_useful(jour
     assert journey.markers(person)[0]["open"] == {"blocking": 2, "warnings": 0}
 
 
+async def test_fixed_withdrawn_and_dismissed_are_counted_apart_and_untagged_as_a_share(journey, knowledge):
+    fixed, withdrawn, dismissed, plain = (
+        journey.github.open_pull_request(
+            knowledge, "rio-agent[bot]", PullRequestOptions(files={CART: text(line1=f"number = {number}")})
+        )
+        for number in range(4)
+    )
+    for pull in (fixed, withdrawn, dismissed):
+        review(journey, pull, REJECT, DATE)
+    review(journey, plain, REJECT, "", (5, "this hides the KeyError"))
+    await push(journey, fixed, line9="other = 0")
+    review(journey, fixed, APPROVE)
+    review(journey, withdrawn, APPROVE)
+    journey.github.comment(dismissed, "bob", "/feedback-dismiss date_errors reason: the dates are right")
+    await settle(journey)
+    journey.github.comment(plain, "bob", "/feedback-history")
+    await settle(journey)
+    reply = journey.comments(plain)[-1]
+    assert "\n1 of 4 findings had no tag.\n" in reply
+    assert "\nFindings fixed: 1 of 1 without one. Not counted: 1 withdrawn, 1 dismissed." in reply
+    address = "http://{}:{}/metrics".format(*journey.bot.address)
+    async with aiohttp.ClientSession() as session, session.get(address) as answer:
+        figures = (await answer.text()).splitlines()
+    for status in ("fixed", "withdrawn", "dismissed"):
+        assert f'whetstone_findings{{location="no",status="{status}",tag="date_errors"}} 1.0' in figures
+
+
 TAGS = [f"issue_number_{number}" for number in range(300)]
 
 
