@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from bot import regex
@@ -435,36 +434,6 @@ class BriefRound:
 
     brief: Brief
     round: int
-
-
-@dataclass(frozen=True, slots=True)
-class FeedbackLogEntry:
-    """One round as it is logged for analysis, with the fields of document 004."""
-
-    timestamp: datetime
-    original_prompt: str
-    feedback_type: FeedbackType
-    feedback_signal: str
-    actions_applied: tuple[str, ...]
-    refined_prompt: str
-    iteration: int
-    success: bool | None = None
-    """Whether the next verdict accepted the revision; None before, False for what was not posted."""
-    round: int = 1
-
-    def as_document(self) -> dict[str, Any]:
-        """Return the entry with the field names of document 004."""
-        return {
-            "timestamp": self.timestamp.isoformat().replace("+00:00", "Z"),
-            "original_prompt": self.original_prompt,
-            "feedback_type": self.feedback_type.value,
-            "feedback_signal": self.feedback_signal,
-            "actions_applied": list(self.actions_applied),
-            "refined_prompt": self.refined_prompt,
-            "iteration": self.iteration,
-            "success": self.success,
-            "round": self.round,
-        }
 
 
 def write_brief(

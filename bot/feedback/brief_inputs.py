@@ -13,7 +13,7 @@ from bot import regex
 from bot.detection.detector import SECOND_CUE_BONUS, Detection, detect
 from bot.detection.load import detection_rules
 from bot.detection.rules import DetectionRules, FeedbackType
-from bot.feedback.brief import BriefFacts, BriefInput, BriefRound, FeedbackLogEntry, OpenItem, refine_brief
+from bot.feedback.brief import BriefFacts, BriefInput, BriefRound, OpenItem, refine_brief
 from bot.feedback.model import FailedGate, Feedback, GateItem
 from bot.gates.config import ClaimType, RepositoryRules
 from bot.grounding.manifests import manifest_versions, normalize_package
@@ -334,24 +334,6 @@ def record_partial_success(feedback: Feedback, rules: RepositoryRules) -> Feedba
             )
             briefs = (*briefs, entry)[-MAX_BRIEFS:]
     return replace(feedback, pull_request=replace(feedback.pull_request, briefs=briefs))
-
-
-def feedback_log(pull_request: PullRequest) -> tuple[FeedbackLogEntry, ...]:
-    """Return the briefs with document 004's fields, oldest first."""
-    return tuple(
-        FeedbackLogEntry(
-            timestamp=brief.at,
-            original_prompt=brief.before,
-            feedback_type=FeedbackType(brief.feedback_type),
-            feedback_signal=brief.signal,
-            actions_applied=brief.actions,
-            refined_prompt=brief.text,
-            iteration=brief.iteration,
-            success=brief.success,
-            round=brief.round,
-        )
-        for brief in pull_request.briefs
-    )
 
 
 def _detect(feedback: Feedback, comment_text: str, rules: DetectionRules) -> Detection:

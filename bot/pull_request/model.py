@@ -531,6 +531,20 @@ class PostedBrief:
     """Whether the next verdict accepted it; False for a round that was not posted."""
     round: int = 1
 
+    def as_document(self) -> dict[str, object]:
+        """Return the round with the field names of document 004."""
+        return {
+            "timestamp": self.at.isoformat().replace("+00:00", "Z"),
+            "original_prompt": self.before,
+            "feedback_type": self.feedback_type,
+            "feedback_signal": self.signal,
+            "actions_applied": list(self.actions),
+            "refined_prompt": self.text,
+            "iteration": self.iteration,
+            "success": self.success,
+            "round": self.round,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Escalation:

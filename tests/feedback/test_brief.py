@@ -15,12 +15,12 @@ from bot.feedback.brief import (
     BriefFacts,
     BriefInput,
     BriefLine,
-    FeedbackLogEntry,
     OpenItem,
     find_intent,
     refine_brief,
     write_brief,
 )
+from bot.pull_request.model import PostedBrief
 from bot.values import Location
 
 RULES = load_shipped_detection()
@@ -369,17 +369,17 @@ AT = datetime(2026, 2, 1, 10, 30, tzinfo=UTC)
 
 
 def test_the_documents_example_entry_is_written_as_it_stands_there():  # row 243
-    entry = FeedbackLogEntry(
+    brief = PostedBrief(
         AT,
-        "review the code",
-        FeedbackType.USER_REJECTION,
+        1,
+        "user_rejection",
         "wrong, I meant security review",
         ("request_clarification",),
-        "As a security expert, review the code for vulnerabilities",
-        1,
+        text="As a security expert, review the code for vulnerabilities",
+        before="review the code",
         success=True,
     )
-    assert entry.as_document() == {
+    assert brief.as_document() == {
         "timestamp": "2026-02-01T10:30:00Z",
         "original_prompt": "review the code",
         "feedback_type": "user_rejection",
