@@ -8,13 +8,12 @@ and, for heads whose files are no longer kept, their last status (`FindingRecord
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 
-from bot.findings.line_tracking import TrackedFile, track_files, was_touched
+from bot.findings.line_tracking import TrackedFile, track_file, was_touched
 from bot.findings.model import MAX_FINDINGS, Finding, Ledger
 from bot.pull_request.model import (
     UNREADABLE,
@@ -31,6 +30,7 @@ from bot.pull_request.model import (
     ThreadState,
     Validator,
     Verdict,
+    hash_text,
 )
 from bot.pull_request.record import add_head, is_validator_key_of, known_heads
 from bot.values import Location
@@ -640,8 +640,7 @@ def report_key(verdict: Verdict, item: Item) -> str:
     line = f"{item.place.path}:{item.place.line}" if item.place else ""
     part = item.part[1] if item.part else ""
     text = "\0".join((item.tag or "", line, part, normalize_words(item)))
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    return f"{verdict.id}:{digest}"
+    return f"{verdict.id}:{hash_text(text)[:12]}"
 
 
 class _LineTracker:
@@ -662,7 +661,7 @@ class _LineTracker:
             return None
         if file.has_changed and file.lines is None:
             return True  # GitHub shows no patch of a large file: all that is known is that it changed
-        return was_touched(place, {place.path: file})
+        return was_touched(place, file)
 
     def carry(self, place: Location | None, old: str, new: str) -> Location | None:
         """Return where the lines are at another head; unchanged if that is not known."""
@@ -687,6 +686,5 @@ class _LineTracker:
         key = (path, old, new)
         if key not in self._files:
             before, after = self._revisions.get(old), self._revisions.get(new)
-            tracked = track_files([Location(path)], before, after) if before and after else {}
-            self._files[key] = tracked.get(path)
+            self._files[key] = track_file(path, before, after) if before and after else None
         return self._files[key]

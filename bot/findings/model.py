@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -53,11 +51,6 @@ class Finding:
         return self.status.is_open
 
     @property
-    def is_inline(self) -> bool:
-        """Whether it was reported in a thread at lines of the diff."""
-        return self.item.comment_id is not None
-
-    @property
     def closed_at(self) -> datetime | None:
         """When it was closed; None while it is open."""
         return None if self.is_open or not self.changes else self.changes[-1].at
@@ -95,11 +88,6 @@ class Ledger:
     def records(self) -> tuple[FindingRecord, ...]:
         """Return what is stored of them."""
         return tuple(finding.as_record() for finding in self.findings)
-
-
-def count_statuses(findings: Iterable[Finding]) -> Counter[FindingStatus]:
-    """Count the findings by status."""
-    return Counter(finding.status for finding in findings)
 
 
 def is_blocking(item: Item, gates: Gates) -> bool:

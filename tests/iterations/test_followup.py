@@ -80,26 +80,24 @@ def test_every_finding_of_every_rejecting_validator_is_asked_about():
 
 
 @pytest.mark.parametrize(
-    ("place", "files", "expected"),
+    ("place", "file", "expected"),
     [
-        (None, {FILE: carried_between(BEFORE, AFTER)}, None),
-        (Location(FILE, 3), {}, None),
-        (Location(FILE, 3), {FILE: UNCHANGED_FILE}, False),
-        (Location(FILE, 3), {FILE: TrackedFile(has_changed=True)}, None),  # binary, or too large to read
-        (Location(FILE), {FILE: TrackedFile(has_changed=True)}, True),
-        (Location(FILE), {FILE: UNCHANGED_FILE}, False),
+        (Location(FILE, 3), UNCHANGED_FILE, False),
+        (Location(FILE, 3), TrackedFile(has_changed=True), None),  # binary, or too large to read
+        (Location(FILE), TrackedFile(has_changed=True), True),
+        (Location(FILE), UNCHANGED_FILE, False),
         (
             Location(FILE, 3),
-            {FILE: TrackedFile(has_changed=True, lines=LineMap(()))},
+            TrackedFile(has_changed=True, lines=LineMap(())),
             True,
         ),  # the file is gone
-        (Location(FILE, 1, 2), {FILE: carried_between(BEFORE, AFTER)}, False),
-        (Location(FILE, 1, 4), {FILE: carried_between(BEFORE, AFTER)}, True),
-        (Location(FILE, 90), {FILE: carried_between(BEFORE, AFTER)}, None),
+        (Location(FILE, 1, 2), carried_between(BEFORE, AFTER), False),
+        (Location(FILE, 1, 4), carried_between(BEFORE, AFTER), True),
+        (Location(FILE, 90), carried_between(BEFORE, AFTER), None),
     ],
 )
-def test_whether_a_location_changed(place, files, expected):  # row 21
-    assert was_touched(place, files) is expected
+def test_whether_a_location_changed(place, file, expected):  # row 21
+    assert was_touched(place, file) is expected
 
 
 # Did it help, and how clear was it?
