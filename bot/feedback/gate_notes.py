@@ -132,25 +132,27 @@ def add_grounding_outcomes(
     """Add the grounding outcome of every item, each at its verified location."""
     if not rules.enabled:
         return gates
-    return tuple(
-        replace(
-            gate, findings=tuple(_add_outcome(finding, log, iteration, rules) for finding in gate.findings)
-        )
-        for gate in gates
-    )
+    heads = {finding.id: finding.head for finding in iteration.ledger.open}
+
+    def ground(finding: GateItem) -> GateItem:
+        if finding.validator.check:
+            return _ground_check(finding, heads.get(finding.item.finding, iteration.head))
+        return _add_outcome(finding, log, iteration.head, rules)
+
+    return tuple(replace(gate, findings=tuple(map(ground, gate.findings))) for gate in gates)
+
+
+def _ground_check(finding: GateItem, head: str) -> GateItem:
+    # A log that somebody handed in is their word: no check of GitHub's shows it.
+    is_observed = finding.origin.way != "validation"
+    return replace(finding, grounding=_check_grounding(finding, head)) if is_observed else finding
 
 
 def _add_outcome(
-    finding: GateItem, log: Sequence[GroundedClaim], iteration: Iteration, rules: GroundingRules
+    finding: GateItem, log: Sequence[GroundedClaim], head: str, rules: GroundingRules
 ) -> GateItem:
-    if finding.validator.check:
-        # A log that somebody handed in is their word: no check of GitHub's shows it.
-        is_observed = finding.origin.way != "validation"
-        heads = {reported.id: reported.head for reported in iteration.ledger.open}
-        head = heads.get(finding.item.finding, iteration.head)
-        return replace(finding, grounding=_check_grounding(finding, head)) if is_observed else finding
     grounding = ground_item(
-        log, grounding_item_key(finding.validator.key, finding.item), iteration.head, finding.item.place
+        log, grounding_item_key(finding.validator.key, finding.item), head, finding.item.place
     )
     if grounding is None:
         return finding

@@ -248,8 +248,8 @@ def _reviewers_text(feedback: Feedback, current: Sequence[Verdict]) -> str:
 
 def _names(feedback: Feedback, verdicts: Iterable[Verdict]) -> list[str]:
     """Name the validators, people before checks."""
-    ordered = sorted(verdicts, key=lambda verdict: verdict.validator.check)
-    return list(dict.fromkeys(feedback.names[verdict.validator.key] for verdict in ordered))
+    names, ordered = feedback.names, sorted(verdicts, key=lambda verdict: verdict.validator.check)
+    return list(dict.fromkeys(names[verdict.validator.key] for verdict in ordered))
 
 
 def _join(names: Iterable[str]) -> str:
