@@ -406,6 +406,8 @@ class Brief:
     confidence: float
     score: int
     lines: tuple[BriefLine, ...]
+    round: int = 1
+    """The round that it was written in; each reads more than the one before."""
 
     def as_document(self) -> dict[str, Any]:
         """Return the brief as part of the actionable-feedback document."""
@@ -428,14 +430,6 @@ class BriefInput:
     facts: BriefFacts
 
 
-@dataclass(frozen=True, slots=True)
-class BriefRound:
-    """A round and its brief."""
-
-    brief: Brief
-    round: int
-
-
 def write_brief(
     detection: Detection, items: tuple[OpenItem, ...], facts: BriefFacts, rules: DetectionRules
 ) -> Brief | None:
@@ -455,12 +449,12 @@ def write_brief(
 
 def refine_brief(
     detection: Detection, inputs_by_round: Sequence[BriefInput], rules: DetectionRules
-) -> tuple[BriefRound, ...]:
-    """Return the rounds up to the first good brief; where none is good, the last one asks a question.
+) -> tuple[Brief, ...]:
+    """Return the rounds' briefs up to the first good brief; where none is good, the last one asks a question.
 
     A round with the same inputs as the one before is skipped.
     """
-    rounds: list[BriefRound] = []
+    briefs: list[Brief] = []
     last: BriefInput | None = None
     for inputs in inputs_by_round[: rules.max_refinement_iterations]:
         if last and (inputs.items, inputs.facts) == (last.items, last.facts):
@@ -468,11 +462,11 @@ def refine_brief(
         brief = write_brief(detection, inputs.items, inputs.facts, rules)
         if brief is None:
             return ()
-        rounds.append(BriefRound(brief, inputs.round))
+        briefs.append(replace(brief, round=inputs.round))
         last = inputs
         if brief.score >= GOOD_SCORE:
-            return tuple(rounds)
-    return (*rounds[:-1], _add_question(rounds[-1], last)) if last else ()
+            return tuple(briefs)
+    return (*briefs[:-1], _add_question(briefs[-1], last)) if last else ()
 
 
 def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]:
@@ -485,10 +479,10 @@ def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]
     }
 
 
-def _add_question(refinement: BriefRound, inputs: BriefInput) -> BriefRound:
+def _add_question(brief: Brief, inputs: BriefInput) -> Brief:
     """Replace the last line by a question about what is missing most."""
-    brief, facts = refinement.brief, inputs.facts
+    facts = inputs.facts
     question = next(mark for mark, is_met in _marks(inputs.items, facts).items() if not is_met)
     instruction = f"Read the output of `{facts.contact}`" if facts.only_checks else f"Ask `{facts.contact}`"
     line = BriefLine("request_clarification", f"{instruction}: {question}", _CLARIFICATION)
-    return replace(refinement, brief=replace(brief, lines=(*brief.lines[: MAX_BRIEF_LINES - 1], line)))
+    return replace(brief, lines=(*brief.lines[: MAX_BRIEF_LINES - 1], line))
