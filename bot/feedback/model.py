@@ -45,6 +45,8 @@ class GateItem:
     """The outcome of its claims; None if it claims nothing that can be verified."""
     origin: Provenance = field(default_factory=Provenance)
     """Its source, account, permission and text hash."""
+    blocks: bool = True
+    """Whether it blocks by itself; another one of the same tag may."""
 
     @property
     def failing_test(self) -> tuple[str, str]:
@@ -221,7 +223,7 @@ class Feedback:
 def find_failed_gates(standing: tuple[Verdict, ...], gates: Gates) -> tuple[FailedGate, ...]:
     """Return the gates that the rejecting verdicts name: blocking first, by priority, then as stated."""
     reported = [
-        GateItem(item, verdict.validator, origin=verdict.origin_of(item))
+        GateItem(item, verdict.validator, origin=verdict.origin_of(item), blocks=is_blocking(item, gates))
         for verdict in standing
         if verdict.stance is Stance.REJECTS
         for item in verdict.items
@@ -246,7 +248,7 @@ def _build_failed_gate(key: str, findings: tuple[GateItem, ...], gates: Gates) -
     return FailedGate(
         tag=tag,
         gate=gate,
-        blocking=any(is_blocking(finding.item, gates) for finding in findings),
+        blocking=any(finding.blocks for finding in findings),
         findings=findings,
         status=_entry_status([finding.item.status or FindingStatus.NEW for finding in findings]),
         nearest=gates.nearest(tag) if tag and gate is None else None,

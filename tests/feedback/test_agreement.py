@@ -39,8 +39,9 @@ def test_every_place_that_shows_the_findings_agrees(history):
     assert ("Nothing rejects" in check.title) == (not feedback.rejecting)
     assert not feedback.rejecting or heading in check.title
     listed = _findings_json(pull_request, RULES)
-    statuses = {each["id"]: each["status"] for each in listed["findings"]}
-    assert all(item["status"] == statuses[item["id"]] for item in document["feedback_items"])
+    told = {each["id"]: (each["status"], each["blocking"]) for each in listed["findings"]}
+    for item in document["feedback_items"]:
+        assert (item["status"], item["blocking"]) == told[item["id"]]
     assert {each["id"] for each in listed["findings"] if each["status"] in OPEN} == {
         f.id for f in ledger.open
     }

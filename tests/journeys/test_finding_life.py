@@ -122,6 +122,18 @@ async def test_severity_comes_from_the_document_the_label_the_gate_or_the_words(
     assert await open_entries(journey, documented) == (0, 1), "a document's own value wins over the gate's"
 
 
+async def test_heading_document_and_api_agree_where_a_rejection_names_only_minor_issues(journey, pull):
+    minor = make_document()
+    minor["feedback_items"][0]["severity"] = "minor"
+    del minor["feedback_items"][0]["tag"]
+    review(journey, pull, REJECT, f"```json\n{json.dumps(minor)}\n```")
+    assert await open_entries(journey, pull) == (1, 0), "nothing else blocks"
+    (document,) = await documents(journey, pull)
+    (listed,) = (await asked(journey, pull, "findings"))["findings"]
+    (item,) = document["feedback_items"]
+    assert (item["blocking"], listed["blocking"], item["severity"]) == (True, True, "minor")
+
+
 async def test_every_label_of_conventional_comments_has_its_severity(journey, pull):
     labelled = {
         "issue": (True, "this hides the KeyError"),
