@@ -125,6 +125,8 @@ def _comment_stance(
 
 
 LABEL_PREFIX = "gate:"
+MAX_LABELS_KEPT = 20
+"""How often a label was put on and taken off before, as far as a pull request stores it."""
 
 
 def parse_gate_label(label: str) -> str | None:
@@ -145,6 +147,13 @@ def merge_label(
     if tag is None or (earlier and earlier.at > at):
         return pull_request.verdicts
     if event.action == "labeled":
+        if earlier and earlier.lifted_at and earlier.counted:
+            # What it said before stays known: put on again, it reports the same finding again.
+            before = f"label:{tag}@{int(earlier.at.timestamp())}"
+            former = [known for known in verdicts if known.startswith(f"label:{tag}@")]
+            for known in former[: -MAX_LABELS_KEPT + 1]:
+                del verdicts[known]
+            verdicts[before] = replace(earlier, id=before)
         verdicts[f"label:{tag}"] = _label_verdict(tag, event, role, counted=counted)
     elif earlier and counted:
         verdicts[earlier.id] = replace(earlier, lifted_at=earlier.lifted_at or at)

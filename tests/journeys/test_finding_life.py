@@ -287,6 +287,21 @@ async def test_labels_and_commands_are_closed_by_validators_alone(journey, pull)
     assert (await statuses(journey, pull))["scope_error"] == "fixed", "its speaker left it out"
 
 
+async def test_a_label_that_is_put_on_again_reports_the_same_finding_again(journey, pull):
+    for number, (status, steps) in enumerate(
+        [("new", ["new"]), ("regressed", ["new", "fixed", "regressed"]), ("open", [])]
+    ):
+        journey.github.add_label(pull, "gate:date_errors", by="alice")
+        await settle(journey)
+        (finding,) = (await asked(journey, pull, "findings"))["findings"]
+        assert (finding["id"], finding["status"]) == ("f1", status)
+        assert not steps or [change["status"] for change in finding["history"]] == steps
+        if number == 0:
+            await push(journey, pull, line5="other = 0")
+        journey.github.remove_label(pull, "gate:date_errors", by="bob")
+        await push(journey, pull, line5=f"other = {number + 1}")
+
+
 async def test_a_validation_closes_what_its_next_one_leaves_out(harness, knowledge, pull):
     config = "version: 1\nvalidators:\n  sarif: {E501: date_errors, W605: scope_error}\n"
     harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
