@@ -46,6 +46,12 @@ def responses(story: Story) -> list[tuple[str | None, bool | None]]:
 # Was it followed?
 
 
+def test_what_is_reported_again_is_not_followed_even_if_its_push_is_not_known_yet():
+    verdicts = make_rejection(1), make_rejection(9, where="b")
+    one, two = list_iterations(make_pull_request(*verdicts, pushes=[(0, "a")], at_head="a"))
+    assert [response.is_followed for response in item_responses(one, two)] == [False]
+
+
 @pytest.mark.parametrize(
     ("story", "followed"),
     [
