@@ -109,7 +109,8 @@ def escalate(feedback: Feedback, rules: RepositoryRules) -> PullRequest:
     """Escalate the pull request, if that is due for the first time."""
     pull_request = feedback.pull_request
     is_due = (
-        feedback.verdict == IterationOutcome.ESCALATE
+        feedback.is_agent
+        and feedback.verdict == IterationOutcome.ESCALATE
         and pull_request.open
         and pull_request.escalation is None
     )

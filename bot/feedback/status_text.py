@@ -122,7 +122,7 @@ def rulings_line(feedback: Feedback) -> str:
 
 def escalation_reason(feedback: Feedback) -> str:
     """Return why a person has to decide."""
-    if feedback.iteration.number >= feedback.max_iterations:
+    if feedback.is_agent and feedback.iteration.number >= feedback.max_iterations:
         return f"the budget of {format_count(feedback.max_iterations, 'iteration')} is used up"
     names = _join(code_span(name) for name in feedback.repeated)
     return f"{names} {'keeps' if len(feedback.repeated) == 1 else 'keep'} coming back"

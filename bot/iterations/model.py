@@ -104,8 +104,7 @@ class Situation:
     is_rejected: bool
     has_blocking: bool
     """Some open item blocks."""
-    number: int
-    maximum: int
+    is_budget_used_up: bool = False
     has_repeated: bool = False
     """A blocking tag was open too often in the last iterations."""
     has_critical: bool = False
@@ -262,7 +261,7 @@ def decide_outcome(situation: Situation) -> IterationOutcome:
     if not situation.is_rejected and not situation.has_blocking:
         # Otherwise an approval of the last iteration in the budget would be escalated.
         return IterationOutcome.ACCEPT
-    if situation.number >= situation.maximum or situation.has_repeated:
+    if situation.is_budget_used_up or situation.has_repeated:
         return IterationOutcome.ESCALATE
     if situation.has_critical and not situation.is_fixable:
         return IterationOutcome.REJECT

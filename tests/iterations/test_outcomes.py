@@ -74,15 +74,14 @@ def test_a_finding_that_waits_for_its_reviewer_after_a_push_is_not_repeated():
     )
 
 
-REJECTED = Situation(is_rejected=True, has_blocking=True, number=2, maximum=5)
+REJECTED = Situation(is_rejected=True, has_blocking=True)
 
 
 @pytest.mark.parametrize(
     ("fact", "expected"),
     [
         ({}, IterationOutcome.REFINE),
-        ({"number": 5}, IterationOutcome.ESCALATE),
-        ({"number": 6}, IterationOutcome.ESCALATE),
+        ({"is_budget_used_up": True}, IterationOutcome.ESCALATE),
         ({"has_repeated": True}, IterationOutcome.ESCALATE),
         ({"has_repeated": True, "has_critical": True, "is_fixable": False}, IterationOutcome.ESCALATE),
         ({"has_critical": True, "is_fixable": False}, IterationOutcome.REJECT),
@@ -91,7 +90,7 @@ REJECTED = Situation(is_rejected=True, has_blocking=True, number=2, maximum=5)
         ({"is_rejected": False}, IterationOutcome.REFINE),
         ({"has_blocking": False}, IterationOutcome.REFINE),
         ({"is_rejected": False, "has_blocking": False}, IterationOutcome.ACCEPT),
-        ({"is_rejected": False, "has_blocking": False, "number": 5}, IterationOutcome.ACCEPT),
+        ({"is_rejected": False, "has_blocking": False, "is_budget_used_up": True}, IterationOutcome.ACCEPT),
         ({"is_rejected": False, "has_blocking": False, "has_repeated": True}, IterationOutcome.ACCEPT),
     ],
 )
