@@ -47,7 +47,7 @@ LABELS = (*FeedbackType, "none")
 NONE = LABELS.index("none")
 DESK, DEV = "desk", "-dev"
 DESK_COMMIT, DESK_FOLDER, DESK_WEIGHT = "20488a3^", "benchmarks/sentences", 0.2
-"""Where the sentences that were written for the former detector are in the history, and how much each counts."""
+"""Where the history has the sentences of the former detector, and how much each counts."""
 FEATURES, FOLDS, FEWEST_ROWS = 10_500, 5, 3
 STRENGTH, ITERATIONS = 1.0, 80
 RARE_CLASSES = 0.5

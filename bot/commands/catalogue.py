@@ -20,6 +20,7 @@ from bot.commands.model import (
     CommandPermission,
     CommandRequest,
     SlashCommand,
+    reject_words,
 )
 from bot.commands.overrides import (
     SelectionRequester,
@@ -104,11 +105,6 @@ class HistoryRequest(CommandRequest):
 class LessonsRequest(CommandRequest):
     """`/feedback-lessons`: what reviews here keep asking for, as a section to copy."""
 
-    @classmethod
-    def parse(cls, arguments: CommandArguments) -> LessonsRequest | ArgumentError:
-        """Accept no arguments."""
-        return _unexpected(arguments.words) or LessonsRequest()
-
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Reply with the section."""
         report = context.facts.lessons
@@ -120,11 +116,6 @@ class LessonsRequest(CommandRequest):
 @dataclass(frozen=True, slots=True)
 class ShowRequest(CommandRequest):
     """`/feedback`: post or refresh the comment now."""
-
-    @classmethod
-    def parse(cls, arguments: CommandArguments) -> ShowRequest | ArgumentError:
-        """Accept no arguments."""
-        return _unexpected(arguments.words) or ShowRequest()
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Ask for the comment; it is the answer, unless there is nothing to show."""
@@ -138,11 +129,6 @@ class ShowRequest(CommandRequest):
 @dataclass(frozen=True, slots=True)
 class HelpRequest(CommandRequest):
     """`/feedback-help`: the list of commands."""
-
-    @classmethod
-    def parse(cls, arguments: CommandArguments) -> HelpRequest | ArgumentError:
-        """Accept no arguments."""
-        return _unexpected(arguments.words) or HelpRequest()
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """List the commands."""
@@ -250,7 +236,7 @@ class SelectRequest(CommandRequest):
         choice = int(word) if word.isascii() and word.isdigit() and len(word) <= 4 else word
         if isinstance(choice, str) and choice not in set(IterationChoice):
             return ArgumentError("name an iteration: `best`, `final` or its number")
-        if mistake := _unexpected(arguments.words[1:]) or _missing_reason(arguments):
+        if mistake := reject_words(arguments.words[1:]) or _missing_reason(arguments):
             return mistake
         return SelectRequest(
             choice if isinstance(choice, int) else IterationChoice(choice), arguments.reason or ""
@@ -327,11 +313,6 @@ class AppealRequest(CommandRequest):
 class ExportRequest(CommandRequest):
     """`/feedback-export`: where the giver's data can be downloaded."""
 
-    @classmethod
-    def parse(cls, arguments: CommandArguments) -> ExportRequest | ArgumentError:
-        """Accept no arguments."""
-        return _unexpected(arguments.words) or ExportRequest()
-
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Say where the data is."""
         login = context.invocation.account.login
@@ -351,7 +332,7 @@ class ForgetRequest(CommandRequest):
         """Read nothing, or `confirm`."""
         if [word.lower() for word in arguments.words] == ["confirm"]:
             return ForgetRequest(confirmed=True)
-        return _unexpected(arguments.words) or ForgetRequest()
+        return reject_words(arguments.words) or ForgetRequest()
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Delete the data once it is confirmed; the reply then contains no name."""
@@ -377,7 +358,7 @@ def _parse_tag(arguments: CommandArguments) -> str | ArgumentError:
         return ArgumentError(
             f"{code_span(others[0], 60)} is one tag too many: write one command for each tag"
         )
-    return _unexpected(arguments.words[1:]) or word.lower()
+    return reject_words(arguments.words[1:]) or word.lower()
 
 
 def _missing_tag(words: Sequence[str]) -> ArgumentError:
@@ -392,10 +373,6 @@ def _missing_tag(words: Sequence[str]) -> ArgumentError:
 def _names_finding(word: str) -> bool:
     """Whether the word is a tag or the id of a finding, in any case."""
     return is_tag(word.lower()) or _FINDING_ID.fullmatch(word) is not None
-
-
-def _unexpected(words: tuple[str, ...]) -> ArgumentError | None:
-    return ArgumentError(f"{code_span(words[0], 60)} is not understood") if words else None
 
 
 def _missing_reason(arguments: CommandArguments) -> ArgumentError | None:

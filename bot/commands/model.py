@@ -15,7 +15,7 @@ from bot.gates.config import Permission, RepositoryRules
 from bot.history.model import StoredCounts
 from bot.history.patterns import AuthorHistory
 from bot.lessons.model import LessonReport
-from bot.markdown.escape import one_line
+from bot.markdown.escape import code_span, one_line
 from bot.markdown.links import LinkContext
 from bot.pull_request.effects import (
     AddReaction,
@@ -89,6 +89,11 @@ class ArgumentError:
     message: str
 
 
+def reject_words(words: Sequence[str]) -> ArgumentError | None:
+    """Say that the first of these words is not understood; None if there is none."""
+    return ArgumentError(f"{code_span(words[0], 60)} is not understood") if words else None
+
+
 class CommandRequest(ABC):
     """One slash command with its arguments: how they are parsed, and what it does.
 
@@ -98,9 +103,9 @@ class CommandRequest(ABC):
     __slots__ = ()
 
     @classmethod
-    @abstractmethod
     def parse(cls, arguments: CommandArguments) -> Self | ArgumentError:
-        """Read the arguments, or say what is wrong with them."""
+        """Read the arguments, or say what is wrong with them; most commands have none."""
+        return reject_words(arguments.words) or cls()
 
     @abstractmethod
     def decide(self, context: CommandContext) -> CommandOutcome:

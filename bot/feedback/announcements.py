@@ -109,7 +109,8 @@ def escalate(feedback: Feedback, rules: RepositoryRules) -> PullRequest:
     """Escalate the pull request, if that is due for the first time."""
     pull_request = feedback.pull_request
     is_due = (
-        feedback.verdict == IterationOutcome.ESCALATE
+        feedback.is_agent
+        and feedback.verdict == IterationOutcome.ESCALATE
         and pull_request.open
         and pull_request.escalation is None
     )
@@ -158,22 +159,28 @@ def decide_announcements(
         mention = rules.iterations.escalate.mention
         text = render_escalation(feedback, identity, escalation_reason(feedback), mention)
         announcements.append(_announce(pull_request, AnnouncementKind.ESCALATION, identity, text))
-    if _is_closed_below_best(feedback) and rules.comment.enabled and feedback.report:
+    if _is_report_due(feedback) and rules.comment.enabled and feedback.report:
         identity = f"{moment.id}:selection"
         text = render_selection_announcement(feedback, feedback.report, identity)
-        announcements.append(_announce(pull_request, AnnouncementKind.SELECTION, identity, text))
-        pull_request = replace(pull_request, reported=pull_request.head)
+        if pull_request.reported == pull_request.head:
+            since = pull_request.created_at
+            announcements.append(_close(pull_request, AnnouncementKind.SELECTION, since, text))
+        else:
+            announcements.append(_announce(pull_request, AnnouncementKind.SELECTION, identity, text))
+        selected = feedback.report.selection.selected.number
+        pull_request = replace(pull_request, reported=pull_request.head, reported_iteration=selected)
     return tuple(announcements), pull_request
 
 
-def _is_closed_below_best(feedback: Feedback) -> bool:
-    """Whether it was closed unmerged with a final iteration that scored less than the selected one."""
+def _is_report_due(feedback: Feedback) -> bool:
+    """Whether it was closed unmerged below its best iteration, or somebody selected another one since."""
     pull_request, report = feedback.pull_request, feedback.report
     if report is None or pull_request.open or pull_request.merged or pull_request.sticky is None:
         return False
     selected, final = report.selection.selected, report.selection.final
-    is_lower = (final.quality or 0.0) < (selected.quality or 0.0)
-    return is_lower and pull_request.reported != pull_request.head
+    if pull_request.reported == pull_request.head:
+        return report.selection.override is not None and selected.number != pull_request.reported_iteration
+    return (final.quality or 0.0) < (selected.quality or 0.0)
 
 
 def _announce(pull_request: PullRequest, kind: AnnouncementKind, identity: str, body: str) -> Announce:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from bot import regex
@@ -407,6 +406,8 @@ class Brief:
     confidence: float
     score: int
     lines: tuple[BriefLine, ...]
+    round: int = 1
+    """The round that it was written in; each reads more than the one before."""
 
     def as_document(self) -> dict[str, Any]:
         """Return the brief as part of the actionable-feedback document."""
@@ -429,44 +430,6 @@ class BriefInput:
     facts: BriefFacts
 
 
-@dataclass(frozen=True, slots=True)
-class BriefRound:
-    """A round and its brief."""
-
-    brief: Brief
-    round: int
-
-
-@dataclass(frozen=True, slots=True)
-class FeedbackLogEntry:
-    """One round as it is logged for analysis, with the fields of document 004."""
-
-    timestamp: datetime
-    original_prompt: str
-    feedback_type: FeedbackType
-    feedback_signal: str
-    actions_applied: tuple[str, ...]
-    refined_prompt: str
-    iteration: int
-    success: bool | None = None
-    """Whether the next verdict accepted the revision; None before, False for what was not posted."""
-    round: int = 1
-
-    def as_document(self) -> dict[str, Any]:
-        """Return the entry with the field names of document 004."""
-        return {
-            "timestamp": self.timestamp.isoformat().replace("+00:00", "Z"),
-            "original_prompt": self.original_prompt,
-            "feedback_type": self.feedback_type.value,
-            "feedback_signal": self.feedback_signal,
-            "actions_applied": list(self.actions_applied),
-            "refined_prompt": self.refined_prompt,
-            "iteration": self.iteration,
-            "success": self.success,
-            "round": self.round,
-        }
-
-
 def write_brief(
     detection: Detection, items: tuple[OpenItem, ...], facts: BriefFacts, rules: DetectionRules
 ) -> Brief | None:
@@ -486,12 +449,12 @@ def write_brief(
 
 def refine_brief(
     detection: Detection, inputs_by_round: Sequence[BriefInput], rules: DetectionRules
-) -> tuple[BriefRound, ...]:
-    """Return the rounds up to the first good brief; where none is good, the last one asks a question.
+) -> tuple[Brief, ...]:
+    """Return the rounds' briefs up to the first good brief; where none is good, the last one asks a question.
 
     A round with the same inputs as the one before is skipped.
     """
-    rounds: list[BriefRound] = []
+    briefs: list[Brief] = []
     last: BriefInput | None = None
     for inputs in inputs_by_round[: rules.max_refinement_iterations]:
         if last and (inputs.items, inputs.facts) == (last.items, last.facts):
@@ -499,11 +462,11 @@ def refine_brief(
         brief = write_brief(detection, inputs.items, inputs.facts, rules)
         if brief is None:
             return ()
-        rounds.append(BriefRound(brief, inputs.round))
+        briefs.append(replace(brief, round=inputs.round))
         last = inputs
         if brief.score >= GOOD_SCORE:
-            return tuple(rounds)
-    return (*rounds[:-1], _add_question(rounds[-1], last)) if last else ()
+            return tuple(briefs)
+    return (*briefs[:-1], _add_question(briefs[-1], last)) if last else ()
 
 
 def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]:
@@ -516,10 +479,10 @@ def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]
     }
 
 
-def _add_question(refinement: BriefRound, inputs: BriefInput) -> BriefRound:
+def _add_question(brief: Brief, inputs: BriefInput) -> Brief:
     """Replace the last line by a question about what is missing most."""
-    brief, facts = refinement.brief, inputs.facts
+    facts = inputs.facts
     question = next(mark for mark, is_met in _marks(inputs.items, facts).items() if not is_met)
     instruction = f"Read the output of `{facts.contact}`" if facts.only_checks else f"Ask `{facts.contact}`"
     line = BriefLine("request_clarification", f"{instruction}: {question}", _CLARIFICATION)
-    return replace(refinement, brief=replace(brief, lines=(*brief.lines[: MAX_BRIEF_LINES - 1], line)))
+    return replace(brief, lines=(*brief.lines[: MAX_BRIEF_LINES - 1], line))

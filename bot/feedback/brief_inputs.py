@@ -13,7 +13,7 @@ from bot import regex
 from bot.detection.detector import SECOND_CUE_BONUS, Detection, detect
 from bot.detection.load import detection_rules
 from bot.detection.rules import DetectionRules, FeedbackType
-from bot.feedback.brief import BriefFacts, BriefInput, BriefRound, FeedbackLogEntry, OpenItem, refine_brief
+from bot.feedback.brief import Brief, BriefFacts, BriefInput, OpenItem, refine_brief
 from bot.feedback.model import FailedGate, Feedback, GateItem
 from bot.gates.config import ClaimType, RepositoryRules
 from bot.grounding.manifests import manifest_versions, normalize_package
@@ -281,7 +281,7 @@ def add_brief(feedback: Feedback, detection: Detection | None, rules: Repository
     if not rounds:
         return feedback
     briefs = _merge_briefs(feedback, tuple(_round_entries(feedback, rounds, detection)))
-    return replace(feedback, brief=rounds[-1].brief, pull_request=replace(pull_request, briefs=briefs))
+    return replace(feedback, brief=rounds[-1], pull_request=replace(pull_request, briefs=briefs))
 
 
 def resolve_brief_outcomes(feedback: Feedback) -> tuple[PostedBrief, ...]:
@@ -336,24 +336,6 @@ def record_partial_success(feedback: Feedback, rules: RepositoryRules) -> Feedba
     return replace(feedback, pull_request=replace(feedback.pull_request, briefs=briefs))
 
 
-def feedback_log(pull_request: PullRequest) -> tuple[FeedbackLogEntry, ...]:
-    """Return the briefs with document 004's fields, oldest first."""
-    return tuple(
-        FeedbackLogEntry(
-            timestamp=brief.at,
-            original_prompt=brief.before,
-            feedback_type=FeedbackType(brief.feedback_type),
-            feedback_signal=brief.signal,
-            actions_applied=brief.actions,
-            refined_prompt=brief.text,
-            iteration=brief.iteration,
-            success=brief.success,
-            round=brief.round,
-        )
-        for brief in pull_request.briefs
-    )
-
-
 def _detect(feedback: Feedback, comment_text: str, rules: DetectionRules) -> Detection:
     """Detect the type; a failed check is a verification failure, whatever people write beside it."""
     is_formal = any(verdict.is_formal for verdict in feedback.rejecting)
@@ -390,25 +372,24 @@ def _retype(kind: FeedbackType, detection: Detection, rules: DetectionRules) -> 
 
 
 def _round_entries(
-    feedback: Feedback, rounds: tuple[BriefRound, ...], detection: Detection
+    feedback: Feedback, rounds: tuple[Brief, ...], detection: Detection
 ) -> Iterator[PostedBrief]:
     """Yield one entry per round, each refining the one before; only the last was posted."""
     previous_text = _previous_text(feedback)
-    for refinement in rounds:
-        lines = refinement.brief.lines
-        brief = PostedBrief(
+    for brief in rounds:
+        posted = PostedBrief(
             at=feedback.at,
             iteration=feedback.iteration.number,
-            feedback_type=refinement.brief.feedback_type.value,
+            feedback_type=brief.feedback_type.value,
             signal=", ".join(detection.words) or "changes requested",
-            actions=tuple(line.action for line in lines),
-            text="\n".join(line.text for line in lines),
+            actions=tuple(line.action for line in brief.lines),
+            text="\n".join(line.text for line in brief.lines),
             before=previous_text,
-            success=None if refinement == rounds[-1] else False,
-            round=refinement.round,
+            success=None if brief == rounds[-1] else False,
+            round=brief.round,
         )
-        previous_text = brief.text
-        yield brief
+        previous_text = posted.text
+        yield posted
 
 
 def _merge_briefs(feedback: Feedback, rounds: tuple[PostedBrief, ...]) -> tuple[PostedBrief, ...]:

@@ -102,11 +102,12 @@ def build_feedback(
     pull_request = freeze_scores(pull_request, progress)
     gates = find_failed_gates(current.standing, rules.gates)
     gates = demote_unlocated(gates) if rules.quality.strict else gates
-    gates = add_grounding_outcomes(gates, pull_request.grounding, current.head, rules.grounding)
+    gates = add_grounding_outcomes(gates, pull_request.grounding, current, rules.grounding)
     repeated = _repeated_findings((*iterations[: current.number - 1], current), gates, rules)
     pending = pending_reports(pull_request, current.ledger, rules, moment.now)
+    is_agent = rules.authors.is_agent(pull_request.author.login, bot=pull_request.author.bot)
     outcome = _closed_outcome(pull_request, current) or _outcome(
-        current, gates, rules, repeated=bool(repeated)
+        current, gates, rules, repeated=bool(repeated), has_budget=is_agent
     )
     situation = TurnSituation(
         pull_request,
@@ -139,7 +140,7 @@ def build_feedback(
         repeated=repeated,
         progress=progress,
         weights=rules.scoring.weights.severities,
-        is_agent=rules.authors.is_agent(pull_request.author.login, bot=pull_request.author.bot),
+        is_agent=is_agent,
         document=rules.comment.document,
         report=None
         if pull_request.open or len(iterations) < 2
@@ -151,7 +152,7 @@ def _repeated_findings(
     iterations: tuple[Iteration, ...], gates: tuple[FailedGate, ...], rules: RepositoryRules
 ) -> tuple[str, ...]:
     blocking = {finding.item.finding for gate in gates if gate.blocking for finding in gate.findings}
-    repeated = repeated_findings(iterations, blocking, rules.iterations.escalate)
+    repeated = repeated_findings(iterations, blocking, rules.gates, rules.iterations.escalate)
     return tuple(dict.fromkeys(finding.item.tag or finding.id for finding in repeated))
 
 
@@ -174,15 +175,19 @@ def _closed_outcome(pull_request: PullRequest, current: Iteration) -> str:
 
 
 def _outcome(
-    current: Iteration, gates: tuple[FailedGate, ...], rules: RepositoryRules, *, repeated: bool
+    current: Iteration,
+    gates: tuple[FailedGate, ...],
+    rules: RepositoryRules,
+    *,
+    repeated: bool,
+    has_budget: bool,
 ) -> str:
     findings = [(finding, gate) for gate in gates for finding in gate.findings]
     return decide_outcome(
         Situation(
             is_rejected=current.is_rejected,
             has_blocking=any(gate.blocking for gate in gates),
-            number=current.number,
-            maximum=rules.iterations.max,
+            is_budget_used_up=has_budget and current.number >= rules.iterations.max,
             has_repeated=repeated,
             # A document's own severity wins over the gate's: `major` is not critical, whatever it is about.
             has_critical=any(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -16,6 +15,7 @@ from bot.gates.problems import RuleFileProblem
 from bot.gates.rule_book import ConfigReport
 from bot.markdown.escape import code_span, escape_mentions, render_marker, truncate
 from bot.markdown.links import LinkContext
+from bot.markdown.scan import runs
 from bot.pull_request.checks import (
     CONFIG_CHECK_NAME,
     GATES_CHECK_NAME,
@@ -34,7 +34,7 @@ from bot.pull_request.effects import (
     ShowLabel,
 )
 from bot.pull_request.facts import Facts
-from bot.pull_request.model import PullRequest
+from bot.pull_request.model import PullRequest, hash_text
 from bot.values import Conclusion
 
 
@@ -50,7 +50,7 @@ def render_config_check(report: ConfigReport, head: str, *, in_force: bool) -> C
         conclusion=report.conclusion,
         title=_config_title(report),
         summary=_config_summary(report, in_force=in_force),
-        places=hashlib.sha256(repr(annotations).encode("utf-8", "surrogatepass")).hexdigest()[:32],
+        places=_hash(repr(annotations)),
         annotations=annotations,
     )
 
@@ -282,17 +282,9 @@ def _add_labels(
 
 
 def _suggestion_body(gate: str, tag: str, line: str) -> str:
-    fence = "`" * max(3, _longest_run(line) + 1)
+    fence = "`" * max([3, *(end - start + 1 for start, end in runs("`", line, 0, len(line)))])
     return f"{escape_mentions(gate)} (`{tag}`)\n\n{fence}suggestion\n{line}\n{fence}"
 
 
-def _longest_run(text: str) -> int:
-    longest = run = 0
-    for character in text:
-        run = run + 1 if character == "`" else 0
-        longest = max(longest, run)
-    return longest
-
-
 def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return hash_text(text)[:32]

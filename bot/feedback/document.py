@@ -13,7 +13,7 @@ from bot.iterations.model import GateChanges, iteration_phase
 from bot.markdown.escape import html_safe_json, truncate
 from bot.markdown.links import FEEDBACK_SCHEMA_ID
 from bot.paths import is_secret_path
-from bot.pull_request.model import BLOCKING_SEVERITIES, Item
+from bot.pull_request.model import Item
 from bot.verdicts.clarity import item_clarity
 
 GENERIC_FIX = "See the repository's quality gates."
@@ -166,12 +166,14 @@ def _item(
     finding: GateItem, failed: FailedGate, rank: int, shared: str | None, weights: Mapping[str, float]
 ) -> DocumentJson:
     item, gate = finding.item, failed.gate
-    severity = item.severity or _severity(item, failed)
+    blocks = failed.blocking and finding.blocks
+    grave = "critical" if gate and gate.aspect is Aspect.SECURITY else "major"
+    severity = item.severity or (grave if blocks else "minor")
     document: DocumentJson = {
         "id": item.finding or None,
         "tag": failed.tag,
         "gate": failed.name,
-        "blocking": _is_blocking(item, failed),
+        "blocking": blocks,
         "status": item.status or failed.status,
         "aspect": item.aspect or (gate.aspect.value if gate else Aspect.CORRECTNESS.value),
         "severity": severity,
@@ -234,19 +236,6 @@ def _unknown_gate_text(finding: GateItem, failed: FailedGate) -> str:
 
 def _pad(text: str, failed: FailedGate) -> str:
     return text if len(text) >= _MIN_TEXT else f"{text} (gate {failed.name})".ljust(_MIN_TEXT, ".")
-
-
-def _is_blocking(item: Item, failed: FailedGate) -> bool:
-    """Whether this finding blocks; another one of the same tag may."""
-    if item.severity is not None:
-        return failed.blocking and item.severity in BLOCKING_SEVERITIES
-    return failed.blocking and item.blocks is not False
-
-
-def _severity(item: Item, failed: FailedGate) -> str:
-    if not _is_blocking(item, failed):
-        return "minor"
-    return "critical" if failed.gate and failed.gate.aspect is Aspect.SECURITY else "major"
 
 
 def _location(item: Item, shared: str | None) -> DocumentJson:

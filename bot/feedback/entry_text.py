@@ -37,6 +37,8 @@ class EntryContext:
     """The address of the pull request's own page."""
     heads: Mapping[str, str] = field(default_factory=dict)
     """The head that each finding was last reported at, by id."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What the validators are called, by key."""
     names_every_source: bool = False
     """There are several sources, so that even an entry without a location names its own."""
 
@@ -50,6 +52,7 @@ class EntryContext:
             feedback.grounding,
             site.web.pull_url(feedback.pull_request.repository, feedback.pull_request.number),
             {finding.id: finding.head for finding in feedback.iteration.ledger.open},
+            feedback.names,
             len(feedback.rejecting) > 1 or not feedback.rejecting[0].id.startswith("review:"),
         )
 
@@ -259,7 +262,7 @@ def _sources(findings: Iterable[GateItem], context: EntryContext) -> str:
         is_check = finding.validator.check and not finding.validator.is_log
         way = "check" if is_check else _WAYS.get(finding.origin.way, finding.origin.way)
         head = context.heads.get(finding.item.finding, context.head)
-        names.setdefault((way, head), {})[code_span(finding.validator.name)] = None
+        names.setdefault((way, head), {})[context.names[finding.validator.key]] = None
     return ", ".join(
         f"{way}{'s' if len(people) > 1 else ''}{'' if way == 'check' else ' by'} "
         f"{join_words(tuple(people))} @ {head[:7]}"

@@ -14,7 +14,7 @@ from bot.grounding.log import author_claims, grounding_item_key
 from bot.grounding.model import ClaimOutcome, Requirement
 from bot.history.model import HistoryRecord, build_history_record
 from bot.history.outcomes import TagFix, latest_fixes
-from bot.iterations.model import list_iterations, open_appeals
+from bot.iterations.model import Iteration, list_iterations, open_appeals
 from bot.markdown.escape import code_span
 from bot.markdown.links import GitHubLinks
 from bot.pull_request.model import FindingStatus, GroundedClaim, PullRequest, Ruling, Stance, Verdict
@@ -127,24 +127,30 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def add_grounding_outcomes(
-    gates: tuple[FailedGate, ...], log: Sequence[GroundedClaim], head: str, rules: GroundingRules
+    gates: tuple[FailedGate, ...], log: Sequence[GroundedClaim], iteration: Iteration, rules: GroundingRules
 ) -> tuple[FailedGate, ...]:
     """Add the grounding outcome of every item, each at its verified location."""
     if not rules.enabled:
         return gates
-    return tuple(
-        replace(gate, findings=tuple(_add_outcome(finding, log, head, rules) for finding in gate.findings))
-        for gate in gates
-    )
+    heads = {finding.id: finding.head for finding in iteration.ledger.open}
+
+    def ground(finding: GateItem) -> GateItem:
+        if finding.validator.check:
+            return _ground_check(finding, heads.get(finding.item.finding, iteration.head))
+        return _add_outcome(finding, log, iteration.head, rules)
+
+    return tuple(replace(gate, findings=tuple(map(ground, gate.findings))) for gate in gates)
+
+
+def _ground_check(finding: GateItem, head: str) -> GateItem:
+    # A log that somebody handed in is their word: no check of GitHub's shows it.
+    is_observed = finding.origin.way != "validation"
+    return replace(finding, grounding=_check_grounding(finding, head)) if is_observed else finding
 
 
 def _add_outcome(
     finding: GateItem, log: Sequence[GroundedClaim], head: str, rules: GroundingRules
 ) -> GateItem:
-    if finding.validator.check:
-        # A log that somebody handed in is their word: no check of GitHub's shows it.
-        is_observed = finding.origin.way != "validation"
-        return replace(finding, grounding=_check_grounding(finding, head)) if is_observed else finding
     grounding = ground_item(
         log, grounding_item_key(finding.validator.key, finding.item), head, finding.item.place
     )
@@ -158,7 +164,7 @@ def _add_outcome(
 
 
 def _check_grounding(finding: GateItem, head: str) -> ItemGrounding:
-    """Return the outcome of a check's item: it is its own observation."""
+    """Return the outcome of a check's item: it is its own observation, at the head where it was reported."""
     return ItemGrounding(
         GroundedClaim(
             validator=finding.validator.key,

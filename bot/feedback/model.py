@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,6 +18,7 @@ from bot.grounding.items import ItemGrounding
 from bot.iterations.model import GateChanges, Iteration
 from bot.iterations.progress import Progress
 from bot.iterations.selection import SelectionReport
+from bot.markdown.escape import code_span
 from bot.pull_request.effects import Effect, StoreCommand
 from bot.pull_request.model import (
     FindingStatus,
@@ -43,6 +45,8 @@ class GateItem:
     """The outcome of its claims; None if it claims nothing that can be verified."""
     origin: Provenance = field(default_factory=Provenance)
     """Its source, account, permission and text hash."""
+    blocks: bool = True
+    """Whether it blocks by itself; another one of the same tag may."""
 
     @property
     def failing_test(self) -> tuple[str, str]:
@@ -188,6 +192,18 @@ class Feedback:
         return ranked[-1].validator.name if ranked else ""
 
     @property
+    def names(self) -> dict[str, str]:
+        """What the standing validators are called, by key: two checks of one name by their Apps as well."""
+        validators = {verdict.validator.key: verdict.validator for verdict in self.iteration.standing}
+        times = Counter(validator.name for validator in validators.values())
+        return {
+            key: f"{code_span(validator.name)} of {code_span(validator.app)}"
+            if validator.app and times[validator.name] > 1
+            else code_span(validator.name)
+            for key, validator in validators.items()
+        }
+
+    @property
     def is_formally_rejected(self) -> bool:
         """Whether somebody requests changes, so that even warnings alone keep it rejected."""
         return any(verdict.is_formal or verdict.by_line for verdict in self.rejecting)
@@ -207,7 +223,7 @@ class Feedback:
 def find_failed_gates(standing: tuple[Verdict, ...], gates: Gates) -> tuple[FailedGate, ...]:
     """Return the gates that the rejecting verdicts name: blocking first, by priority, then as stated."""
     reported = [
-        GateItem(item, verdict.validator, origin=verdict.origin_of(item))
+        GateItem(item, verdict.validator, origin=verdict.origin_of(item), blocks=is_blocking(item, gates))
         for verdict in standing
         if verdict.stance is Stance.REJECTS
         for item in verdict.items
@@ -232,7 +248,7 @@ def _build_failed_gate(key: str, findings: tuple[GateItem, ...], gates: Gates) -
     return FailedGate(
         tag=tag,
         gate=gate,
-        blocking=any(is_blocking(finding.item, gates) for finding in findings),
+        blocking=any(finding.blocks for finding in findings),
         findings=findings,
         status=_entry_status([finding.item.status or FindingStatus.NEW for finding in findings]),
         nearest=gates.nearest(tag) if tag and gate is None else None,

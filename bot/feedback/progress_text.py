@@ -13,7 +13,7 @@ from bot.iterations.progress import EARLY_ITERATIONS, Progress, render_degradati
 from bot.iterations.scoring import ScoredIteration, Trajectory, format_scores
 from bot.iterations.selection import RestorePlan, plan_restore, render_selection_report, restore_commands
 from bot.markdown.escape import code_span
-from bot.markdown.format import format_count, join_words
+from bot.markdown.format import fold, format_count, join_words
 from bot.markdown.links import GitHubLinks, format_login
 from bot.pull_request.model import PullRequest, SelectionChoice, SelectionOverride
 from bot.values import Repository
@@ -49,10 +49,10 @@ def fold_progress(feedback: Feedback, web: GitHubLinks) -> str:
         return ""
     if feedback.report is not None:
         report = render_selection_report(feedback.report, is_folded=True).rstrip()
-        return _fold(quality_summary(progress.trajectory), report)
+        return fold(quality_summary(progress.trajectory), report)
     table = _score_table(progress.trajectory, progress.gates, web, repository)
     if not feedback.rejecting:
-        return _fold(quality_summary(progress.trajectory), table)
+        return fold(quality_summary(progress.trajectory), table)
     restoration = find_restoration(progress, feedback.pull_request) if feedback.pull_request.open else None
     parts = [
         _override_line(feedback),
@@ -62,7 +62,7 @@ def fold_progress(feedback: Feedback, web: GitHubLinks) -> str:
         _restore_text(restoration, progress.trajectory.final, web, repository) if restoration else "",
     ]
     inside = "\n\n".join(part for part in parts if part)
-    return _fold(blocking_summary(progress, restoration), inside)
+    return fold(blocking_summary(progress, restoration), inside)
 
 
 def blocking_summary(progress: Progress, restoration: Restoration | None = None) -> str:
@@ -245,7 +245,3 @@ def _path(values: Iterable[str]) -> str:
     texts = list(values)
     dots = "… → " if len(texts) > MAX_SHOWN_ITERATIONS else ""
     return dots + " → ".join(texts[-MAX_SHOWN_ITERATIONS:])
-
-
-def _fold(result: str, inside: str) -> str:
-    return f"<details><summary>{result}</summary>\n\n{inside}\n\n</details>"

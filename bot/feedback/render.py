@@ -23,7 +23,7 @@ from bot.feedback.status_text import (
 )
 from bot.gates.config import DocumentPolicy
 from bot.markdown.escape import code_span, one_line, render_marker, truncate
-from bot.markdown.format import format_count
+from bot.markdown.format import fold, format_count
 from bot.markdown.links import LinkContext
 
 MAX_COMMENT_LENGTH = 20_000
@@ -164,7 +164,7 @@ def _entry_blocks(
         count = sum(not gate.blocking for gate in failed)
         names = ", ".join(dict.fromkeys(gate.name for gate in warnings))
         texts = "\n\n".join(render_entry(gate, context) for gate in warnings)
-        blocks.append(_fold(f"{format_count(count, 'warning')}, not blocking: {_inline_text(names)}", texts))
+        blocks.append(fold(f"{format_count(count, 'warning')}, not blocking: {_inline_text(names)}", texts))
     blocks.append(_remaining_line(failed[len(full) :], more))
     return blocks
 
@@ -196,7 +196,7 @@ def _fold_document(copy: documents.DocumentJson | None) -> str:
         return ""
     more = copy.get("more", 0)
     count = len(items) + (more if isinstance(more, int) else 0)
-    return _fold(
+    return fold(
         f"Machine-readable feedback (JSON, {format_count(count, 'finding')})", documents.document_fence(copy)
     )
 
@@ -209,10 +209,6 @@ def _command_hints(feedback: Feedback) -> str:
     hints = [f"Disagree? `/feedback-appeal {disputed} reason: …`"] if disputed else []
     hints += [f"More about a gate: `/feedback-explain {tagged}`"] if tagged else []
     return f"<sub>{' · '.join((*hints, 'Your history: `/feedback-history`'))}</sub>"
-
-
-def _fold(result: str, inside: str) -> str:
-    return f"<details><summary>{result}</summary>\n\n{inside}\n\n</details>"
 
 
 def _inline_text(text: str) -> str:

@@ -94,8 +94,8 @@ def where_line(feedback: Feedback, web: GitHubLinks) -> str:
         f"Iteration {format_iteration_budget(feedback)} at {head}, {_reviewers_text(feedback, current)}."
     ]
     if earlier := [verdict for verdict in feedback.rejecting if current and verdict not in current]:
-        verb = "stands" if len(_names(earlier)) == 1 else "stand"
-        parts.append(f"The earlier rejection by {_join(_names(earlier))} still {verb}.")
+        verb = "stands" if len(_names(feedback, earlier)) == 1 else "stand"
+        parts.append(f"The earlier rejection by {_join(_names(feedback, earlier))} still {verb}.")
     if feedback.previous and (changes := format_changes(feedback.changes)):
         parts.append(f"Since iteration {feedback.previous.number}: {changes}.")
     return " ".join((*parts, *filter(None, (pushed_since_text(feedback),))))
@@ -122,7 +122,7 @@ def rulings_line(feedback: Feedback) -> str:
 
 def escalation_reason(feedback: Feedback) -> str:
     """Return why a person has to decide."""
-    if feedback.iteration.number >= feedback.max_iterations:
+    if feedback.is_agent and feedback.iteration.number >= feedback.max_iterations:
         return f"the budget of {format_count(feedback.max_iterations, 'iteration')} is used up"
     names = _join(code_span(name) for name in feedback.repeated)
     return f"{names} {'keeps' if len(feedback.repeated) == 1 else 'keep'} coming back"
@@ -157,7 +157,7 @@ def _author_text(feedback: Feedback) -> str:
         return _two_sentences("mark it ready for review.", _pending_text(feedback))
     if not blocking:
         what = "the warning" if count == 1 else f"the {count} warnings"
-        reviewers = _join(_names(_rejecting_people(feedback)))
+        reviewers = _join(_names(feedback, _rejecting_people(feedback)))
         then = f", then re-request a review from {reviewers}" if reviewers else " and push once"
         return _two_sentences(f"change or answer {what} below{then}.", _pending_text(feedback))
     return _two_sentences(f"{_fix_steps(feedback, count)}.", _reported_text(feedback))
@@ -184,7 +184,9 @@ def _fix_steps(feedback: Feedback, count: int) -> str:
 
 
 def _reviewer_text(feedback: Feedback) -> str:
-    reviewers = _join(_names(_rejecting_people(feedback))) or _join(_names(feedback.rejecting))
+    reviewers = _join(_names(feedback, _rejecting_people(feedback))) or _join(
+        _names(feedback, feedback.rejecting)
+    )
     if not feedback.gates:
         text = f"{reviewers} requested changes but named none: ask what to change."
     else:
@@ -238,16 +240,16 @@ def _reviewers_text(feedback: Feedback, current: Sequence[Verdict]) -> str:
     others = [verdict for verdict in current if verdict not in approving]
     verb = "approves" if len(approving) == 1 else "approve"
     if not approving:
-        return f"reviewed by {_join(_names(current or feedback.rejecting))}"
+        return f"reviewed by {_join(_names(feedback, current or feedback.rejecting))}"
     if not others:
-        return f"reviewed by {_join(_names(approving))}, who {verb}"
-    return f"reviewed by {_join(_names(others))}; {_join(_names(approving))} {verb}"
+        return f"reviewed by {_join(_names(feedback, approving))}, who {verb}"
+    return f"reviewed by {_join(_names(feedback, others))}; {_join(_names(feedback, approving))} {verb}"
 
 
-def _names(verdicts: Iterable[Verdict]) -> list[str]:
+def _names(feedback: Feedback, verdicts: Iterable[Verdict]) -> list[str]:
     """Name the validators, people before checks."""
-    ordered = sorted(verdicts, key=lambda verdict: verdict.validator.check)
-    return list(dict.fromkeys(code_span(verdict.validator.name) for verdict in ordered))
+    names, ordered = feedback.names, sorted(verdicts, key=lambda verdict: verdict.validator.check)
+    return list(dict.fromkeys(names[verdict.validator.key] for verdict in ordered))
 
 
 def _join(names: Iterable[str]) -> str:

@@ -8,13 +8,12 @@ and, for heads whose files are no longer kept, their last status (`FindingRecord
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 
-from bot.findings.line_tracking import TrackedFile, track_files, was_touched
+from bot.findings.line_tracking import TrackedFile, track_file, was_touched
 from bot.findings.model import MAX_FINDINGS, Finding, Ledger
 from bot.pull_request.model import (
     UNREADABLE,
@@ -31,6 +30,7 @@ from bot.pull_request.model import (
     ThreadState,
     Validator,
     Verdict,
+    hash_text,
 )
 from bot.pull_request.record import add_head, is_validator_key_of, known_heads
 from bot.values import Location
@@ -43,19 +43,22 @@ def build_ledger(pull_request: PullRequest) -> Ledger:
     return build_ledgers(pull_request, ())[-1]
 
 
-def build_ledgers(pull_request: PullRequest, ends: Sequence[str | datetime]) -> tuple[Ledger, ...]:
+def build_ledgers(
+    pull_request: PullRequest, ends: Sequence[tuple[str | datetime, str]]
+) -> tuple[Ledger, ...]:
     """Replay everything once; return the ledger at each of these ends, in order, and the last one.
 
-    An end is the id of a verdict or a time: the ledger is as it was just before. A time alone would not do,
-    since GitHub's times have whole seconds and an agent's next review can follow within one.
+    An end is the id of a verdict or a time, and a head: the ledger is as it was just before, about that head.
+    A time alone would not do, since GitHub's times have whole seconds and an agent's next review can follow
+    within one.
     """
     replay = _Replay(pull_request)
     ledgers: list[Ledger] = []
     for at, _, _, act in sorted(_acts(pull_request), key=lambda act: act[:3]):
-        while len(ledgers) < len(ends) and _is_end(ends[len(ledgers)], at, act):
-            ledgers.append(replay.ledger(at))
+        while len(ledgers) < len(ends) and _is_end(ends[len(ledgers)][0], at, act):
+            ledgers.append(replay.ledger(ends[len(ledgers)][1]))
         replay.apply(act)
-    ledgers += [replay.ledger(pull_request.updated_at)] * (len(ends) - len(ledgers))
+    ledgers += [replay.ledger(head) for _, head in ends[len(ledgers) :]]
     return (*ledgers, replay.ledger())
 
 
@@ -71,26 +74,32 @@ def verdict_order(verdict: Verdict) -> tuple[datetime, int, str]:
     return verdict.at, int(digits or 0), verdict.id
 
 
-def standing_verdicts(ledger: Ledger) -> tuple[Verdict, ...]:
+def standing_verdicts(ledger: Ledger, located: Ledger | None = None) -> tuple[Verdict, ...]:
     """Return the verdicts in force, oldest first, each with its validator's open findings as its items.
 
-    Items stand in the order in which they were last reported.
+    Items stand in the order in which they were last reported, with the locations of `located`: the same
+    findings about the head that is to be shown.
 
     A verdict whose findings were all dismissed is no longer in force, and an advisory one rejects only while
     one of its findings blocks. The newest verdict that was lifted does not bring back an older one.
     """
-    standing = (_with_open_findings(verdict, ledger) for verdict in ledger.newest)
+    places = {finding.number: finding.item.place for finding in (located or ledger).findings}
+    standing = (_with_open_findings(verdict, ledger, places) for verdict in ledger.newest)
     return tuple(verdict for verdict in standing if verdict)
 
 
-def _with_open_findings(verdict: Verdict, ledger: Ledger) -> Verdict | None:
+def _with_open_findings(
+    verdict: Verdict, ledger: Ledger, places: Mapping[int, Location | None]
+) -> Verdict | None:
     if verdict.id in ledger.lifted:
         return None
     if verdict.stance is not Stance.REJECTS:
         return replace(verdict, items=())
     own = sorted(ledger.of(verdict.validator.key), key=lambda finding: finding.order)
     items = tuple(
-        replace(finding.item, finding=finding.id, status=finding.status) for finding in own if finding.is_open
+        replace(finding.item, place=places[finding.number], finding=finding.id, status=finding.status)
+        for finding in own
+        if finding.is_open
     )
     # The history stores no head with a finding.
     was_dismissed = any(
@@ -509,11 +518,11 @@ class _Replay:
         number = next((self._numbers[key] for key in entry.keys if key in self._numbers), None)
         return self._records.get(number) if number is not None else None
 
-    def ledger(self, at: datetime | None = None) -> Ledger:
-        """Return the findings with their numbers, and the status at the head of that time."""
+    def ledger(self, head: str = "") -> Ledger:
+        """Return the findings with numbers, status and location, as of this head or the newest one."""
         kept = _limit(self._entries)
         numbers = self._number(kept)
-        head = self._order.head(self._order.last if at is None else self._order.position_at(at))
+        head = head or self._order.head(self._order.last)
         findings = [self._finding(entry, number, head) for entry, number in zip(kept, numbers, strict=True)]
         newest = (verdict for _, verdict in self._newest.values())
         return Ledger(
@@ -631,8 +640,7 @@ def report_key(verdict: Verdict, item: Item) -> str:
     line = f"{item.place.path}:{item.place.line}" if item.place else ""
     part = item.part[1] if item.part else ""
     text = "\0".join((item.tag or "", line, part, normalize_words(item)))
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    return f"{verdict.id}:{digest}"
+    return f"{verdict.id}:{hash_text(text)[:12]}"
 
 
 class _LineTracker:
@@ -653,7 +661,7 @@ class _LineTracker:
             return None
         if file.has_changed and file.lines is None:
             return True  # GitHub shows no patch of a large file: all that is known is that it changed
-        return was_touched(place, {place.path: file})
+        return was_touched(place, file)
 
     def carry(self, place: Location | None, old: str, new: str) -> Location | None:
         """Return where the lines are at another head; unchanged if that is not known."""
@@ -678,6 +686,5 @@ class _LineTracker:
         key = (path, old, new)
         if key not in self._files:
             before, after = self._revisions.get(old), self._revisions.get(new)
-            tracked = track_files([Location(path)], before, after) if before and after else {}
-            self._files[key] = tracked.get(path)
+            self._files[key] = track_file(path, before, after) if before and after else None
         return self._files[key]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from bot.pull_request.diff import FileDiff, Hunk, hunks, new_side_lines
+from bot.pull_request.diff import MAX_LISTED_FILES, FileDiff, Hunk, hunks, new_side_lines
 from bot.pull_request.model import Revision
 from bot.values import Location
 
@@ -154,34 +154,24 @@ UNCHANGED_FILE = TrackedFile(has_changed=False)
 """The same blob at both heads: nothing needs to be read."""
 
 
-def was_touched(place: Location | None, files: Mapping[str, TrackedFile]) -> bool | None:
+def was_touched(place: Location, file: TrackedFile) -> bool | None:
     """Return whether the location changed: its lines, or the file where it names none; None: not known."""
-    file = files.get(place.path) if place else None
-    if place is None or file is None:
-        return None
     if place.line is None or not file.has_changed:
         return file.has_changed
     return None if file.lines is None else file.lines.has_changed(place.line, place.end_line or place.line)
 
 
-MAX_LISTED_FILES = 300
-"""GitHub's limit of listed files: one that is missing may have been omitted."""
 MAX_PATCH_LINE = 100_000
 """Last line of a file that is followed."""
 
 
-def track_files(locations: Iterable[Location], old: Revision, new: Revision) -> dict[str, TrackedFile]:
-    """Track each named file; empty if either head was not read."""
+def track_file(path: str, old: Revision, new: Revision) -> TrackedFile | None:
+    """Track a file from one head to another; None if either was not read, or GitHub did not list it."""
     if old.files is None or new.files is None:
-        return {}
-    tracked = {path: _track_file(path, old, new) for path in dict.fromkeys(place.path for place in locations)}
-    return {path: file for path, file in tracked.items() if file is not None}
-
-
-def _track_file(path: str, old: Revision, new: Revision) -> TrackedFile | None:
+        return None
     old_file, new_file = _find_file(old, path), _find_file(new, path)
-    if (old_file is None and len(old.files or ()) >= MAX_LISTED_FILES) or (
-        new_file is None and len(new.files or ()) >= MAX_LISTED_FILES
+    if (old_file is None and len(old.files) >= MAX_LISTED_FILES) or (
+        new_file is None and len(new.files) >= MAX_LISTED_FILES
     ):
         return None
     if (old_file and old_file.blob) == (new_file and new_file.blob) and (old_file is None) == (

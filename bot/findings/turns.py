@@ -52,14 +52,19 @@ def whose_turn(situation: Situation, rules: RepositoryRules) -> Turn:
 
 
 def awaited_from_author(situation: Situation, rules: RepositoryRules) -> tuple[Finding, ...]:
-    """Return the findings that the author still has to change or answer."""
+    """Return the findings that the author still has to change or answer.
+
+    Those that only warn count where nothing blocks, and where a check fails: it has to pass all the same.
+    """
     rejecting = {verdict.validator.key for verdict in situation.rejecting}
     findings = [finding for finding in situation.ledger.open if finding.validator.key in rejecting]
-    blocking = [finding for finding in findings if is_blocking(finding.item, rules.gates)]
+    blocking = {finding.number for finding in findings if is_blocking(finding.item, rules.gates)}
     return tuple(
         finding
-        for finding in blocking or findings
-        if finding.status is not FindingStatus.CHANGED and not is_answered(finding, situation.pull_request)
+        for finding in findings
+        if (not blocking or finding.number in blocking or finding.validator.key.startswith("check:"))
+        and finding.status is not FindingStatus.CHANGED
+        and not is_answered(finding, situation.pull_request)
     )
 
 

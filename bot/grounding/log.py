@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from bot.pull_request.model import (
     Stance,
     Validator,
     Verdict,
+    hash_text,
 )
 
 _HUNK = regex.Regex(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
@@ -51,7 +51,7 @@ def grounding_item_key(validator: str, item: Item) -> str:
     """Identify an item, independent of its line, which GitHub may move."""
     path = item.place.path if item.place else ""
     identity = "\0".join((validator, item.tag or "", path, item.words, item.url))
-    return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hash_text(identity)[:16]
 
 
 def pending_claims(

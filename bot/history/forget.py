@@ -516,7 +516,8 @@ def forgets_people(transaction: Transaction, lane: str) -> int | None:
     # A backfill is followed by reading its steps; they name nobody.
     if kind == "backfill" or not number.isdecimal():
         return None
-    is_here = ":" in rest if kind in {"pr", "issue", "commit"} else kind in {"weekly", "repository"}
+    is_below = kind in {"pr", "issue", "commit", "revisit"}
+    is_here = ":" in rest if is_below else kind in {"weekly", "repository"}
     return int(number) if is_here and load_forgotten(transaction, int(number)) else None
 
 

@@ -308,14 +308,17 @@ def refresh_delivery(pull_request: PullRequest, identity: str, now: datetime) ->
     return _internal_delivery(f"{identity}:{pull_request.number}", lane, HEAD, payload, now)
 
 
-def revisit_delivery(pull_request: PullRequest, at: datetime, now: datetime) -> Delivery:
-    """The delivery that has a comment refreshed at that time; it waits in a lane of its own, once a head."""
+def revisit_delivery(pull_request: PullRequest, at: datetime, now: datetime, reason: str = "") -> Delivery:
+    """The delivery that has a comment refreshed at that time, once a head and reason.
+
+    It waits in a lane of its own.
+    """
     payload = {
         **repository_payload(pull_request.repository),
         "pull_request": _pull_request_payload(pull_request),
         "since": at.isoformat(),
     }
-    lane = f"revisit:{pull_request.repository.id}:{pull_request.number}"
+    lane = f"revisit:{pull_request.repository.id}:{pull_request.number}{f':{reason}' if reason else ''}"
     return _internal_delivery(f"{lane}:{pull_request.head}", lane, HEAD, payload, now)
 
 

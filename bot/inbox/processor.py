@@ -21,6 +21,7 @@ from bot.markdown.links import LinkContext
 from bot.pull_request.effects import ForgetPerson
 from bot.pull_request.events import CheckBackfillEvent, Event, IgnoredEvent
 from bot.pull_request.model import PullRequest
+from bot.store.database import Transaction
 from bot.store.model import Delivery, LaneClaim, RepositoryOwnership, RowState, TurnResult
 from bot.store.pull_requests import load_pull_request
 from bot.store.store import Store
@@ -60,11 +61,9 @@ class LaneProcessor:
             named = await self._find_named(result)
             stored = result.pull_request or stored
             is_post = partial(posts_new_comment, sticky=stored.sticky if stored else None)
-            owed = await apply_turn(self.store, claim, result, is_post)
-            await self._refresh(named)
-            if result.revisit_at and result.pull_request:
-                later = revisit_delivery(result.pull_request, result.revisit_at, self.clock())
-                await self.store.accept(later)
+            follow_ups = partial(_plan_revisits, result=result, named=named, now=self.clock())
+            owed = await apply_turn(self.store, claim, result, is_post, follow_ups)
+            self.store.wakes.set()
         await sender.send(claim, owed, stored.sticky if stored else None)
 
     async def _find_named(self, result: TurnResult) -> dict[str, str]:
@@ -76,13 +75,7 @@ class LaneProcessor:
             for lane in await self.store.read(find_open_about, command)
         }
 
-    async def _refresh(self, named: Mapping[str, str]) -> None:
-        """Have these comments edited: the thread agrees with the store about who is forgotten."""
-        for lane, identity in named.items():
-            if pull_request := await self.store.read(load_pull_request, lane):
-                await self.store.accept(refresh_delivery(pull_request, identity, self.clock()))
-
-    async def _revisit(self, events: Sequence[Event]) -> TurnResult:
+    async def _revisit(self, revisit_lane: str, events: Sequence[Event]) -> TurnResult:
         """Have a comment refreshed once the time has come; raises `RetryLater` before."""
         for event in events:
             if not isinstance(event, CheckBackfillEvent):
@@ -92,7 +85,8 @@ class LaneProcessor:
             snapshot = event.pull_request
             lane = f"pr:{snapshot.repository.id}:{snapshot.number}"
             if stored := await self.store.read(load_pull_request, lane):
-                await self.store.accept(refresh_delivery(stored, f"revisit:{stored.head}", self.clock()))
+                identity = f"{revisit_lane}:{stored.head}"
+                await self.store.accept(refresh_delivery(stored, identity, self.clock()))
         return NO_CHANGE
 
     async def _run_turn(
@@ -111,13 +105,26 @@ class LaneProcessor:
                 )
                 return await maintenance.process(claim, batch.events)
             case "revisit":
-                return await self._revisit(batch.events)
+                return await self._revisit(claim.lane, batch.events)
             case _ if is_past:
                 past = PastProcessor(self.github, self.rule_book, self.clock)
                 return await past.process(stored, batch.received)
             case _:
                 turn = TurnRunner(self.store, self.github, self.rule_book, self.site, self.clock)
                 return await turn.run(claim.lane, stored, batch.received)
+
+
+def _plan_revisits(
+    transaction: Transaction, *, result: TurnResult, named: Mapping[str, str], now: datetime
+) -> tuple[Delivery, ...]:
+    """Plan the edits that follow: of comments that name whom the turn forgot, and of its own one in time."""
+    recorded = [(load_pull_request(transaction, lane), reason) for lane, reason in named.items()]
+    revisits = [
+        revisit_delivery(pull_request, now, now, reason) for pull_request, reason in recorded if pull_request
+    ]
+    if result.revisit_at and result.pull_request:
+        revisits.append(revisit_delivery(result.pull_request, result.revisit_at, now))
+    return tuple(revisits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class AnnouncementWriter:
         await self.store.note_claimed(claim, mark_sent, row)
 
     async def _close(self, effect: CloseAnnouncement) -> None:
-        """Reduce it to one line; nothing if it was never posted, closed before, or deleted."""
+        """Replace its text; nothing if it was never posted, closed before, or deleted."""
         opening = f"<!-- {effect.kind}: "
         posted = await self.github.find_text(
             effect.repository, effect.number, opening, effect.since - LOOKUP_MARGIN

@@ -42,8 +42,9 @@ def item_responses(before: Iteration, after: Iteration) -> tuple[ItemResponse, .
 
 
 def _is_followed(finding: Finding, head: str) -> bool | None:
-    # What was reported again at this head was not followed there, whatever a later push changes.
-    if finding.status is FindingStatus.CHANGED and finding.head == head:
+    # What was reported again at this head was not followed there, whatever a later push changes, and even
+    # where the push of this head is not known yet.
+    if finding.is_open and finding.head == head:
         return False
     return FOLLOWED.get(finding.status)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import pairwise
 
 from bot.findings.entries import group_entries
 from bot.findings.ledger import build_ledgers, standing_verdicts, verdict_order
-from bot.findings.model import Finding, Ledger
+from bot.findings.model import Finding, Ledger, is_blocking
 from bot.gates.config import EscalationRules
+from bot.gates.model import Gates
 from bot.pull_request.model import (
     FindingStatus,
     Item,
@@ -102,8 +104,7 @@ class Situation:
     is_rejected: bool
     has_blocking: bool
     """Some open item blocks."""
-    number: int
-    maximum: int
+    is_budget_used_up: bool = False
     has_repeated: bool = False
     """A blocking tag was open too often in the last iterations."""
     has_critical: bool = False
@@ -133,14 +134,12 @@ def current_iteration(
     head = _current_head(pull_request)
     if iterations and iterations[-1].head == head:
         return iterations[-1]
-    iterations, present = _replay_iterations(pull_request)
+    iterations, present, standing = _replay_iterations(pull_request)
     number = next((iteration for iteration in iterations if iteration.head == head), None)
-    if number is None:
-        return None
-    return replace(number, standing=standing_verdicts(present), ledger=present)
+    return None if number is None else replace(number, standing=standing, ledger=present)
 
 
-_Replay = tuple[tuple[Iteration, ...], Ledger]
+_Replay = tuple[tuple[Iteration, ...], Ledger, tuple[Verdict, ...]]
 # A turn asks several times before anything changes; with 16 lanes at a time, one asks before the others do.
 _recent: deque[tuple[PullRequest, _Replay]] = deque(maxlen=4)
 
@@ -155,15 +154,28 @@ def _replay_iterations(pull_request: PullRequest) -> _Replay:
 
 def _replay_all(pull_request: PullRequest) -> _Replay:
     reviewed = _reviewed_heads(pull_request)
-    ends: list[str | datetime] = [verdict.id for _, verdict in reviewed[1:]]
-    if reviewed and reviewed[-1][0] != _current_head(pull_request):
-        ends.append(_came_back_at(pull_request, reviewed[-1][1].at))
-    *past, present = build_ledgers(pull_request, ends)
-    ledgers = (*past, present)
-    return tuple(
-        Iteration(number, head, verdict.at, standing_verdicts(ledger), ledger)
-        for number, ((head, verdict), ledger) in enumerate(zip(reviewed, ledgers, strict=False), start=1)
-    ), present
+    ends: list[tuple[str | datetime, str]] = [
+        (verdict.id, head) for (head, _), (_, verdict) in pairwise(reviewed)
+    ]
+    current = _current_head(pull_request)
+    if reviewed and reviewed[-1][0] != current:
+        ends.append((_came_back_at(pull_request, reviewed[-1][1].at), reviewed[-1][0]))
+    if current and current != pull_request.head:
+        # A push since changes statuses; what is said stays about the lines of the head that was reviewed.
+        *past, located, present = build_ledgers(pull_request, [*ends, (_NEVER, current)])
+    else:
+        *past, present = build_ledgers(pull_request, ends)
+        located = present
+    standing = standing_verdicts(present, located)
+    at_ends = [*((standing_verdicts(ledger), ledger) for ledger in past), (standing, present)]
+    iterations = tuple(
+        Iteration(number, head, verdict.at, *at_end)
+        for number, ((head, verdict), at_end) in enumerate(zip(reviewed, at_ends, strict=False), start=1)
+    )
+    return iterations, present, standing
+
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 def previous_iteration(iterations: Sequence[Iteration], present: Iteration) -> Iteration | None:
@@ -220,14 +232,21 @@ def _statuses(findings: Iterable[Finding]) -> set[FindingStatus]:
 
 
 def repeated_findings(
-    iterations: Sequence[Iteration], blocking: Collection[str], rules: EscalationRules
+    iterations: Sequence[Iteration], blocking: Collection[str], gates: Gates, rules: EscalationRules
 ) -> tuple[Finding, ...]:
-    """Return the blocking findings that were open often enough in the last iterations, and still are.
+    """Return the blocking findings that blocked often enough in the last iterations, and still do.
 
-    What a push changed waits for its reviewer, and is not repeated before that.
+    An iteration counts where the finding was reported or left unchanged. What a push changed waits for its
+    reviewer, and is not repeated before that.
     """
     recent = iterations[-rules.window :]
-    times = Counter(finding.number for iteration in recent for finding in iteration.ledger.open)
+    times = Counter(
+        finding.number
+        for iteration in recent
+        for finding in iteration.ledger.open
+        if is_blocking(finding.item, gates)
+        and (finding.head == iteration.head or finding.status is not FindingStatus.CHANGED)
+    )
     return tuple(
         finding
         for finding in (recent[-1].ledger.open if recent else ())
@@ -242,7 +261,7 @@ def decide_outcome(situation: Situation) -> IterationOutcome:
     if not situation.is_rejected and not situation.has_blocking:
         # Otherwise an approval of the last iteration in the budget would be escalated.
         return IterationOutcome.ACCEPT
-    if situation.number >= situation.maximum or situation.has_repeated:
+    if situation.is_budget_used_up or situation.has_repeated:
         return IterationOutcome.ESCALATE
     if situation.has_critical and not situation.is_fixable:
         return IterationOutcome.REJECT

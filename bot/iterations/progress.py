@@ -341,6 +341,7 @@ def _snapshot(iteration: Iteration, revision: Revision | None, rules: Repository
         iteration,
         checks=tuple(replace(check, is_test=is_test_check(check.name, rules)) for check in revision.checks),
         diff=None if revision.files is None else Diff(revision.files),
+        base=revision.base,
         tree=revision.tree,
         available=not revision.gone,
     )

@@ -31,6 +31,8 @@ class IterationSnapshot:
     checks: tuple[CheckResult, ...] = ()
     diff: Diff | None = None
     """Against its merge base; None if it could not be read."""
+    base: str | None = None
+    """The merge base."""
     tree: str | None = None
     available: bool = True
     """False where GitHub no longer has the commit."""

@@ -13,7 +13,7 @@ from bot.iterations.progress import Degradation, Progress, measure_progress
 from bot.iterations.scoring import ScoredIteration, Trajectory, counted_checks, format_percents, quality_delta
 from bot.markdown.escape import code_span
 from bot.markdown.links import format_login, short_sha
-from bot.pull_request.diff import Diff
+from bot.pull_request.diff import MAX_LISTED_FILES, Diff
 from bot.pull_request.model import OverrideAudit, PullRequest, SelectionChoice, SelectionOverride
 
 
@@ -392,6 +392,10 @@ class RestorePlan:
     """Files that were added since: they stay."""
     removed: tuple[str, ...] = ()
     """Files that the earlier iteration had deleted: they go."""
+    ranges: tuple[tuple[str, str], ...] = ()
+    """Merge base and head, of the earlier iteration first."""
+    is_complete: bool = True
+    """All files are known: GitHub lists only so many of a diff."""
 
 
 def plan_restore(earlier: ScoredIteration, current: ScoredIteration) -> RestorePlan | None:
@@ -411,7 +415,19 @@ def plan_restore(earlier: ScoredIteration, current: ScoredIteration) -> RestoreP
     removed = tuple(
         path for path in restored if (file := earlier_diff.get(path)) and file.status == "removed"
     )
-    return RestorePlan(restored, kept, removed) if restored else None
+    if not restored:
+        return None
+    return RestorePlan(
+        restored,
+        kept,
+        removed,
+        # Without a known merge base, all that differs between the two.
+        ranges=(
+            (earlier.snapshot.base or current.head, earlier.head),
+            (current.snapshot.base or earlier.head, current.head),
+        ),
+        is_complete=all(len(diff.files) < MAX_LISTED_FILES for diff in (earlier_diff, current_diff)),
+    )
 
 
 def _is_added_since(path: str, earlier: Diff, current: Diff) -> bool:
@@ -430,16 +446,22 @@ def restore_commands(head: str, plan: RestorePlan) -> str:
     fetch = f"git fetch origin {head}"
     restore = "git restore --source=FETCH_HEAD --staged --worktree"
     paths = plan.restored
-    is_showable = _END not in paths and not any(map(_UNSHOWABLE.search, paths))
+    is_showable = plan.is_complete and _END not in paths and not any(map(_UNSHOWABLE.search, paths))
     if is_showable and len(paths) <= MAX_NAMED_FILES:
         return f"{fetch}\n{restore} -- {' '.join(map(_shell_argument, paths))}"
     literal = restore.replace("git ", "git --literal-pathspecs ", 1)
     if is_showable and sum(map(len, paths)) <= MAX_LISTED_LENGTH:
         listed = "\n".join((*paths, _END))
         return f"{fetch}\n{literal} --pathspec-from-file=- <<'{_END}'\n{listed}"
-    # Without the files that HEAD has and the earlier iteration lacks: restoring would delete them.
-    listing = "git diff --name-only --no-renames --diff-filter=a -z FETCH_HEAD HEAD"
-    return f"{fetch}\n{listing} |\n  {literal} --pathspec-from-file=- --pathspec-file-nul"
+    # Only what the pull request changes: the base may have been merged since, and stays as it is. Of what
+    # only the later one changes, not the files that the earlier one lacks: restoring would delete them.
+    listing = "git diff --name-only --no-renames -z"
+    differing = f"xargs -0 {listing.replace('git ', 'git --literal-pathspecs ', 1)}"
+    ranges = [
+        f"  {listing} {base} {end} | {differing}{kept} FETCH_HEAD HEAD --"
+        for (base, end), kept in zip(plan.ranges, ("", " --diff-filter=a"), strict=True)
+    ]
+    return "\n".join((fetch, "{", *ranges, f"}} | {literal} --pathspec-from-file=- --pathspec-file-nul"))
 
 
 def _blob(diff: Diff, path: str) -> tuple[str, str | None] | None:

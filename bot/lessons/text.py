@@ -12,7 +12,7 @@ from bot.lessons.effect import (
 )
 from bot.lessons.model import LESSON_WINDOW, AgentFigures, Lesson, LessonReport
 from bot.markdown.escape import code_span
-from bot.markdown.format import format_count, format_long_range, join_words
+from bot.markdown.format import fold, format_count, format_long_range, join_words
 from bot.markdown.links import GitHubLinks
 from bot.values import Repository
 
@@ -101,12 +101,8 @@ def format_summary(report: LessonReport) -> str:
 def render_lessons(report: LessonReport, repository: Repository, web: GitHubLinks) -> tuple[str, ...]:
     """Render the lessons' part of the weekly summary: what was measured, and the section in a fold."""
     summary, section = format_summary(report), render_section(report, repository, web)
-    fold = (
-        f"<details><summary>Lessons for agents</summary>\n\n{_FENCE}markdown\n{section}{_FENCE}\n\n</details>"
-        if section
-        else ""
-    )
-    return tuple(filter(None, (summary, fold)))
+    folded = fold("Lessons for agents", f"{_FENCE}markdown\n{section}{_FENCE}") if section else ""
+    return tuple(filter(None, (summary, folded)))
 
 
 def format_prevented(report: LessonReport) -> str:

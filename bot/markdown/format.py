@@ -51,6 +51,11 @@ def join_words(words: Sequence[str], last: str = "and") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
+def fold(result: str, inside: str) -> str:
+    """Return Markdown that is shown on a click; `result` says what it comes to."""
+    return f"<details><summary>{result}</summary>\n\n{inside}\n\n</details>"
+
+
 @lru_cache(1024)  # of the same gates at every history and week
 def first_sentence(text: str) -> str:
     """Return the first sentence of a gate's text, with mentions escaped."""

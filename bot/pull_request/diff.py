@@ -27,6 +27,10 @@ class FileDiff:
     """None where GitHub shows none: binary, or too large."""
 
 
+MAX_LISTED_FILES = 300
+"""GitHub's limit of listed files: one that is missing may have been omitted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Diff:
     """Everything that a pull request changes at a revision."""

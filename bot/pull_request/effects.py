@@ -21,7 +21,7 @@ class AnnouncementKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Announce:
-    """Post one more comment in the thread; it is edited only to close it."""
+    """Post one more comment in the thread; it is edited only by `CloseAnnouncement`."""
 
     repository: Repository
     number: int
@@ -37,7 +37,7 @@ class Announce:
 
 @dataclass(frozen=True, slots=True)
 class CloseAnnouncement:
-    """Reduce the announcement of this kind to one line, if it was posted."""
+    """Replace the text of the announcement of this kind, if it was posted: once it is out of date."""
 
     repository: Repository
     number: int

@@ -318,6 +318,12 @@ class Validator:
         """Whether it is a submitted tool log: GitHub has no check of this name."""
         return self.check and not self.key.startswith("check:")
 
+    @property
+    def app(self) -> str:
+        """The slug of the App whose check it is; empty for a status, a log and a reviewer."""
+        kind, _, check = self.key.partition(":")
+        return check.removesuffix(self.name).rstrip("/") if kind == "check" else ""
+
 
 _FORMAL = frozenset({"review", "check", "label", "command"})
 
@@ -506,6 +512,20 @@ class PostedBrief:
     """Whether the next verdict accepted it; False for a round that was not posted."""
     round: int = 1
 
+    def as_document(self) -> dict[str, object]:
+        """Return the round with the field names of document 004."""
+        return {
+            "timestamp": self.at.isoformat().replace("+00:00", "Z"),
+            "original_prompt": self.before,
+            "feedback_type": self.feedback_type,
+            "feedback_signal": self.signal,
+            "actions_applied": list(self.actions),
+            "refined_prompt": self.text,
+            "iteration": self.iteration,
+            "success": self.success,
+            "round": self.round,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Escalation:
@@ -562,6 +582,8 @@ class PullRequest:
     escalation: Escalation | None = None
     reported: str | None = None
     """The head for which the selection report got a comment of its own."""
+    reported_iteration: int = 0
+    """The iteration that this comment says is selected."""
     asked: FeedbackIdentity | None = None
     """What the comment asks for, under which id: another score alone is no new feedback."""
     briefs: tuple[PostedBrief, ...] = ()

@@ -218,6 +218,18 @@ def requeue_parked(transaction: Transaction, ids: Collection[str]) -> set[str]:
     return set(transaction.execute(again).scalars())
 
 
+def queue_follow_ups(transaction: Transaction, follow_ups: Sequence[Delivery]) -> None:
+    """Queue what a turn wants done after it, in the turn's own transaction.
+
+    Only in lanes whose own turns wait for no other: a turn that waits for another lane could wait for ever.
+    """
+    if follow_ups:
+        rows = [_row(delivery, time.time_ns()) for delivery in sorted(follow_ups, key=lambda new: new.id)]
+        queued = _insert(transaction, rows)
+        _arrive(transaction, [delivery for delivery in follow_ups if delivery.id in queued])
+        notify_workers(transaction)
+
+
 MAX_BATCH = 512
 MAX_WAITING_DELIVERIES = 4096
 """Deliveries that wait in memory; more wait outside."""
@@ -313,18 +325,20 @@ class GroupCommit:
 
 def _accept(transaction: Transaction, by_id: Mapping[str, _Waiting]) -> tuple[set[str], set[str]]:
     """Queue what is new; returns the ids that are queued now, and those that were parked before."""
-    queued = _insert(transaction, [by_id[key] for key in sorted(by_id)])
+    ordered = [by_id[key] for key in sorted(by_id)]
+    queued = _insert(transaction, [_row(waiting.delivery, waiting.position) for waiting in ordered])
     _arrive(transaction, [by_id[key].delivery for key in queued])
     notify_workers(transaction)
     duplicates = by_id.keys() - queued
     return queued, _parked(transaction, duplicates) if duplicates else set()
 
 
-def _insert(transaction: Transaction, batch: Sequence[_Waiting]) -> set[str]:
+def _insert(transaction: Transaction, rows: Sequence[dict[str, object]]) -> set[str]:
     # By id, in ascending order: two instances that are given the same deliveries would else deadlock.
     passed_time = transaction.passed_time
-    rows = [_row(waiting) | passed_time for waiting in batch]
-    return set(transaction.execute(_inserted(transaction.dialect), rows).scalars())
+    return set(
+        transaction.execute(_inserted(transaction.dialect), [row | passed_time for row in rows]).scalars()
+    )
 
 
 @cache
@@ -354,8 +368,7 @@ _PARKED = select(delivery_table.c.id).where(
 )
 
 
-def _row(waiting: _Waiting) -> dict[str, object]:
-    delivery = waiting.delivery
+def _row(delivery: Delivery, position: int) -> dict[str, object]:
     return {
         "id": delivery.id,
         "event": delivery.event,
@@ -363,7 +376,7 @@ def _row(waiting: _Waiting) -> dict[str, object]:
         "installation_id": delivery.installation_id,
         "body": delivery.body,
         "received_at": delivery.received_at.timestamp(),
-        "position": waiting.position,
+        "position": position,
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -33,7 +32,7 @@ from bot.markdown.escape import html_safe_json
 from bot.markdown.links import LinkContext
 from bot.pull_request.effects import CancelWrite, ShowComment, StoreDocument
 from bot.pull_request.facts import DecisionTime, Facts
-from bot.pull_request.model import FeedbackIdentity, FindingStatus, PullRequest, StickyComment
+from bot.pull_request.model import FeedbackIdentity, FindingStatus, PullRequest, StickyComment, hash_text
 from bot.pull_request.record import (
     merge_revisions,
     merge_snapshot,
@@ -257,7 +256,7 @@ def _keep_feedback_id(feedback: Feedback) -> Feedback:
         for gate in feedback.gates
     ]
     text = html_safe_json([asked, feedback.verdict, feedback.iteration.number, feedback.more])
-    content_hash = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    content_hash = hash_text(text)
     before = feedback.pull_request.asked
     # Merging or closing asks nothing of anybody.
     is_known = before is not None and (before.what == content_hash or not feedback.pull_request.open)
@@ -270,4 +269,4 @@ def _fingerprint(body: str, feedback: Feedback) -> str:
     """A hash that ignores the id and the time of the feedback."""
     text = body.replace(feedback.id, "").replace(feedback.at.isoformat(), "")
     text = text.replace(feedback.at.isoformat(timespec="seconds"), "")
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return hash_text(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from bot.commands.store import mark_reply_posted, save_replies
@@ -27,7 +27,7 @@ from bot.pull_request.effects import (
 from bot.pull_request.record import mark_unsent
 from bot.store import deliveries, outbox, pull_requests, repositories
 from bot.store.database import Transaction
-from bot.store.model import LaneClaim, OutboxRow, RowState, TurnResult
+from bot.store.model import Delivery, LaneClaim, OutboxRow, RowState, TurnResult
 from bot.store.schema import audit_table
 from bot.store.store import Store
 from bot.weekly.store import save_issue_number, save_weekly_run
@@ -38,14 +38,16 @@ async def apply_turn(
     claim: LaneClaim,
     turn: TurnResult,
     is_post: Callable[[Effect], bool] = lambda _effect: False,
+    follow_ups: Callable[[Transaction], Sequence[Delivery]] = lambda _transaction: (),
 ) -> tuple[OutboxRow, ...]:
     """Write records, outbox and deliveries in one transaction; return the rows now owed.
 
-    The first row is started in the same transaction if it posts a comment.
+    The first row is started in the same transaction if it posts a comment; `follow_ups` are queued in it.
     """
 
     def save(transaction: Transaction) -> tuple[tuple[OutboxRow, ...], bool]:
         owed, is_emptied = save_turn(transaction, claim.lane, turn)
+        deliveries.queue_follow_ups(transaction, follow_ups(transaction))
         if owed and owed[0].state is RowState.READY and is_post(owed[0].effect):
             owed = (outbox.start_post(transaction, claim.installation_id, owed[0]), *owed[1:])
         return owed, is_emptied

@@ -209,11 +209,17 @@ def _apply_threshold(item: Item, threshold: str) -> Item:
     return item if item.tag else replace(item, blocks=is_severe(item.severity, threshold))
 
 
+MAX_REMOVED = 300
+"""Items edited out of one text that are kept, the last ones: a bot may edit its comment at every push."""
+
+
 def keep_removed(before: Sequence[Item], now: Sequence[Item], at: datetime) -> tuple[Item, ...]:
     """Return the items that are there now, and those that were edited out or deleted, marked so."""
     present = {_report_of(item) for item in now}
-    removed = (item for item in before if _report_of(item) not in present)
-    return (*now, *(replace(item, removed_at=item.removed_at or at) for item in removed))
+    gone = (item for item in before if _report_of(item) not in present)
+    marked = (replace(item, removed_at=item.removed_at or at) for item in gone)
+    removed = sorted(marked, key=lambda item: item.removed_at or at)
+    return (*now, *removed[-MAX_REMOVED:])
 
 
 def _report_of(item: Item) -> tuple[object, ...]:

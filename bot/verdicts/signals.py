@@ -11,7 +11,6 @@ from bot.gates.model import Gates, is_tag, normalize_tag
 from bot.pull_request.events import CheckEvent, CommentEvent, Event, LabelEvent, ValidationEvent
 from bot.pull_request.facts import Facts
 from bot.pull_request.model import (
-    BLOCKING_SEVERITIES,
     Item,
     PullRequest,
     Stance,
@@ -22,7 +21,7 @@ from bot.pull_request.model import (
 from bot.values import Account
 from bot.verdicts import checks
 from bot.verdicts.remarks import read_review_body, settle_blocking
-from bot.verdicts.reviews import granting_permission, has_validator_role, is_validator
+from bot.verdicts.reviews import granting_permission, has_validator_role, is_validator, keep_removed
 from bot.verdicts.tags import (
     MAX_BODY_KEPT,
     infer_tags,
@@ -67,7 +66,9 @@ def merge_comment(
     if earlier and (_is_deleted(earlier) or (earlier.edited_at and event.updated_at < earlier.edited_at)):
         return pull_request.verdicts  # the newer version arrived first
     if _comment_stance(event, rules)[0] is not None:
-        verdicts[key] = _comment_verdict(pull_request, event, rules, me)
+        verdict = _comment_verdict(pull_request, event, rules, me)
+        kept = keep_removed(earlier.items, verdict.items, event.updated_at) if earlier else verdict.items
+        verdicts[key] = replace(verdict, items=kept)
     elif earlier:
         lifted = earlier.lifted_at or event.updated_at
         verdicts[key] = replace(earlier, lifted_at=lifted, edited_at=event.updated_at)
@@ -118,19 +119,14 @@ def _comment_stance(
     items, more = limit_items((*stated.items, *event.documents))
     if stated.stance is not None:
         return stated.stance, items, more + stated.more
-    if any(_blocks(item, rules) for item in items):
+    if any(is_blocking(item, rules.gates) for item in items):
         return Stance.REJECTS, items, more + stated.more
     return (Stance.SILENT if items else None), items, more + stated.more
 
 
-def _blocks(item: Item, rules: RepositoryRules) -> bool:
-    if item.tag is None:
-        return item.severity in BLOCKING_SEVERITIES
-    gate = rules.gates.get(item.tag)
-    return gate is not None and gate.is_blocking
-
-
 LABEL_PREFIX = "gate:"
+MAX_LABELS_KEPT = 20
+"""How often a label was put on and taken off before, as far as a pull request stores it."""
 
 
 def parse_gate_label(label: str) -> str | None:
@@ -151,6 +147,13 @@ def merge_label(
     if tag is None or (earlier and earlier.at > at):
         return pull_request.verdicts
     if event.action == "labeled":
+        if earlier and earlier.lifted_at and earlier.counted:
+            # What it said before stays known: put on again, it reports the same finding again.
+            before = f"label:{tag}@{int(earlier.at.timestamp())}"
+            former = [known for known in verdicts if known.startswith(f"label:{tag}@")]
+            for known in former[: -MAX_LABELS_KEPT + 1]:
+                del verdicts[known]
+            verdicts[before] = replace(earlier, id=before)
         verdicts[f"label:{tag}"] = _label_verdict(tag, event, role, counted=counted)
     elif earlier and counted:
         verdicts[earlier.id] = replace(earlier, lifted_at=earlier.lifted_at or at)

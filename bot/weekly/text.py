@@ -13,7 +13,7 @@ from bot.history.rates import MIN_BRIEFS, AdviceRates, ReviewerRates, combine_re
 from bot.history.text import format_untagged
 from bot.lessons.text import render_lessons
 from bot.markdown.escape import code_span, parse_marker, render_marker, table_cell
-from bot.markdown.format import format_count, format_long_range, format_people, format_share, to_percent
+from bot.markdown.format import fold, format_count, format_long_range, format_people, format_share, to_percent
 from bot.markdown.links import format_login
 from bot.pull_request.model import Validator
 from bot.weekly.recommendations import Recommendation, WeeklyContext
@@ -111,7 +111,7 @@ def render_reviewers(summary: WeeklySummary) -> tuple[str, ...]:
     table = "\n".join((_HEAD, *rows[:MAX_REVIEWER_ROWS]))
     left = len(rows) - MAX_REVIEWER_ROWS
     more = f"\n\nAnd {format_count(left, 'more validator')}." if left > 0 else ""
-    return (f"<details><summary>{figures}</summary>\n\n{table}{more}\n\n</details>",)
+    return (fold(figures, f"{table}{more}"),)
 
 
 def _figures(rates: ReviewerRates) -> list[str]:

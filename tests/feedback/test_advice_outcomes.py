@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from bot.feedback.brief_inputs import feedback_log
 from bot.feedback.build import build_feedback
 from bot.gates.config import CommentPolicy
 from bot.history.model import collect_advice
@@ -48,7 +47,7 @@ def told(*rounds):
 
 def posted(known):
     """The last round of each iteration."""
-    return list({entry.iteration: entry for entry in feedback_log(known)}.values())
+    return list({entry.iteration: entry for entry in known.briefs}.values())
 
 
 def test_success_is_filled_in_when_the_next_verdict_comes():  # row 242
@@ -57,8 +56,8 @@ def test_success_is_filled_in_when_the_next_verdict_comes():  # row 242
     third = make_review(23, state=ReviewState.APPROVED, head=HEADS[2])
     log = posted(told((first,), (first, second), (first, second, third)))
     assert [(entry.iteration, entry.success) for entry in log] == [(1, False), (2, True)]
-    assert log[0].original_prompt == "Futarchy resists manipulation"
-    assert log[1].original_prompt == log[0].refined_prompt
+    assert log[0].before == "Futarchy resists manipulation"
+    assert log[1].before == log[0].text
 
 
 def test_a_revision_that_is_rejected_after_it_was_accepted_is_briefed_anew():  # rows 242, 245
@@ -68,15 +67,15 @@ def test_a_revision_that_is_rejected_after_it_was_accepted_is_briefed_anew():  #
     known = told((first,))
     for said in ((first, accepted), (first, accepted, again), (first, accepted, again)):
         known = make_feedback_with_brief(*said, known=known).pull_request
-    log = feedback_log(known)
+    log = known.briefs
     assert [(entry.iteration, entry.success) for entry in log] == [(1, True), (1, None)]
-    assert log[1].original_prompt == log[0].refined_prompt
+    assert log[1].before == log[0].text
     assert [each.success for each in collect_advice(known)] == [True, None]
     known = replace(known, head=HEADS[1], revisions=(*known.revisions, Revision(HEADS[1], at_minute(10))))
     known = make_feedback_with_brief(
         first, accepted, again, make_review(13, REFUSED, head=HEADS[1]), known=known
     ).pull_request
-    assert [(entry.iteration, entry.success) for entry in feedback_log(known)] == [
+    assert [(entry.iteration, entry.success) for entry in known.briefs] == [
         (1, True),
         (1, False),
         (2, None),
@@ -89,7 +88,7 @@ def test_a_dismissed_rejection_is_no_advice_that_helped():  # rows 242, 245
     dismissed = make_feedback_with_brief(
         replace(first, state=ReviewState.DISMISSED), known=known
     ).pull_request
-    assert [entry.success for entry in feedback_log(dismissed)] == [None]
+    assert [entry.success for entry in dismissed.briefs] == [None]
 
 
 def test_a_check_that_passes_on_the_next_revision_judges_no_advice_of_somebody_else():  # rows 242, 245
@@ -108,10 +107,10 @@ def test_a_check_that_passes_on_the_next_revision_judges_no_advice_of_somebody_e
 
     still = heard(known, first)
     assert (still.iteration.number, still.brief is None) == (2, False)
-    assert [(entry.iteration, entry.success) for entry in feedback_log(still.pull_request)] == [(1, None)]
+    assert [(entry.iteration, entry.success) for entry in still.pull_request.briefs] == [(1, None)]
     approved = make_review(23, state=ReviewState.APPROVED, head=HEADS[1])
     settled = heard(still.pull_request, first, approved)
-    assert [(entry.iteration, entry.success) for entry in feedback_log(settled.pull_request)] == [(1, True)]
+    assert [(entry.iteration, entry.success) for entry in settled.pull_request.briefs] == [(1, True)]
 
 
 @pytest.mark.parametrize(
@@ -144,9 +143,9 @@ def test_an_approval_with_inline_nits_is_recorded_once_as_partial_success():  # 
     nit = make_inline_comment(1, 3, "nit: please rename this heading")
     known = approve(make_pull_request(), approval, comments=(nit,))
     known = approve(known, approval, comments=(nit,))
-    (entry,) = feedback_log(known)
-    assert (entry.feedback_type, entry.actions_applied, entry.success) == ("partial_success", (), True)
-    assert (entry.timestamp, entry.feedback_signal != "") == (approval.submitted_at, True)
+    (entry,) = known.briefs
+    assert (entry.feedback_type, entry.actions, entry.success) == ("partial_success", (), True)
+    assert (entry.at, entry.signal != "") == (approval.submitted_at, True)
     assert (known.findings, known.verdicts[0].items) == ((), ())
 
 
@@ -168,7 +167,7 @@ def test_two_approvals_of_the_same_second_are_two_entries():
         for number, author in enumerate((ALICE, BOB), 3)
     ]
     known = approve(approve(make_pull_request(), *reviews), *reviews)
-    assert [entry.feedback_type for entry in feedback_log(known)] == ["partial_success"] * 2
+    assert [entry.feedback_type for entry in known.briefs] == ["partial_success"] * 2
 
 
 def test_an_approval_with_nits_beside_a_rejection_leaves_its_brief_alone():
@@ -179,7 +178,7 @@ def test_an_approval_with_nits_beside_a_rejection_leaves_its_brief_alone():
     known = make_pull_request()
     for _ in range(3):
         known = approve(known, first, approval)
-    assert [(entry.feedback_type, entry.success) for entry in feedback_log(known)] == [
+    assert [(entry.feedback_type, entry.success) for entry in known.briefs] == [
         ("verification_failure", None),
         ("partial_success", True),
     ]

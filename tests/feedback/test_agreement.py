@@ -38,11 +38,16 @@ def test_every_place_that_shows_the_findings_agrees(history):
         assert counted == [number for number in marker["open"].values() if number]
     check = render_gates_check(pull_request, feedback, "")
     assert ("Nothing rejects" in check.title) == (not feedback.rejecting)
+    assert not feedback.rejecting or heading in check.title
     listed = describe_findings(pull_request, RULES, utc_now())
+    told = {each["id"]: (each["status"], each["blocking"]) for each in listed["findings"]}
+    for item in document["feedback_items"]:
+        assert (item["status"], item["blocking"]) == told[item["id"]]
     assert {each["id"] for each in listed["findings"] if each["status"] in OPEN} == {
         f.id for f in ledger.open
     }
-    assert listed["turn"] == marker["turn"]
+    assert (listed["turn"], listed["pending"]) == (marker["turn"], marker["pending"])
+    assert f"**Next** ({marker['turn']}): " in body or marker["turn"] == "nobody"
 
 
 OPEN = {"new", "open", "changed", "regressed"}

@@ -9,14 +9,14 @@ from bot.feedback.status_text import escalation_reason
 from bot.pull_request.effects import AnnouncementKind, CloseAnnouncement
 from bot.pull_request.model import Escalation
 from bot.store.codec import STORED_EFFECTS
-from tests.builders import at_minute, make_decision_time
+from tests.builders import RIO, at_minute, make_decision_time
 from tests.feedback.comment_builders import CODE, CommentStory, make_remark
 from tests.findings.ledger_builders import sha
 
 
 def make_escalated_story() -> CommentStory:
     """A tag and a remark without one, each open in three iterations."""
-    story = CommentStory()
+    story = CommentStory(author=RIO)
     for letter in "bcd":
         remark = make_remark(1, "src/cart.py", 5, "this is quadratic")
         story.push(letter, {9: letter}).reject(remark, "tests_missing")

@@ -15,12 +15,12 @@ from bot.feedback.brief import (
     BriefFacts,
     BriefInput,
     BriefLine,
-    FeedbackLogEntry,
     OpenItem,
     find_intent,
     refine_brief,
     write_brief,
 )
+from bot.pull_request.model import PostedBrief
 from bot.values import Location
 
 RULES = load_shipped_detection()
@@ -294,7 +294,7 @@ def test_a_brief_without_a_step_has_no_points_for_its_steps():  # row 239
 def test_a_good_brief_is_final_in_the_first_round():  # rows 238, 239
     known = BriefFacts("alice", checks=("validate",))
     (made,) = rounds("partial_success", ((DATES,), known), ((), known))
-    assert (made.round, made.brief.score, len(made.brief.lines)) == (1, 10, 3)
+    assert (made.round, made.score, len(made.lines)) == (1, 10, 3)
 
 
 VAGUE = OpenItem("a_b", text="the parser is off")
@@ -306,8 +306,8 @@ SEEN = BriefFacts("alice", observed=("a.py:7 @ 1111111",))
 
 def test_a_poor_brief_has_a_round_for_each_thing_read_and_stops_once_it_is_good():  # rows 239, 240
     made = rounds("user_rejection", ((VAGUE,), ALICE), ((FIXED,), ALICE), ((PLACED,), SEEN))
-    assert [(one.round, one.brief.score) for one in made] == [(1, 0), (2, 2), (3, 8)]
-    assert [line.text for line in made[-1].brief.lines] == ["Work only on a.py:7"]
+    assert [(one.round, one.score) for one in made] == [(1, 0), (2, 2), (3, 8)]
+    assert [line.text for line in made[-1].lines] == ["Work only on a.py:7"]
 
 
 def test_a_round_that_reads_nothing_more_is_none():
@@ -339,12 +339,12 @@ def test_a_repository_limits_the_rounds(most, made):  # row 240
 def test_a_brief_that_stays_poor_asks_for_what_is_missing(item, known, question):
     (made,) = rounds("user_rejection", ((item,), known))
     template = "To clarify the goal: {clarification_prompt}"
-    assert made.brief.lines[-1] == BriefLine("request_clarification", question, template)
+    assert made.lines[-1] == BriefLine("request_clarification", question, template)
 
 
 def test_a_brief_that_is_good_asks_nobody():
     (made,) = rounds("user_rejection", ((PLACED,), SEEN))
-    assert [line.action for line in made.brief.lines] == ["narrow_scope"]
+    assert [line.action for line in made.lines] == ["narrow_scope"]
 
 
 def test_a_brief_is_written_into_the_document():
@@ -369,17 +369,17 @@ AT = datetime(2026, 2, 1, 10, 30, tzinfo=UTC)
 
 
 def test_the_documents_example_entry_is_written_as_it_stands_there():  # row 243
-    entry = FeedbackLogEntry(
+    brief = PostedBrief(
         AT,
-        "review the code",
-        FeedbackType.USER_REJECTION,
+        1,
+        "user_rejection",
         "wrong, I meant security review",
         ("request_clarification",),
-        "As a security expert, review the code for vulnerabilities",
-        1,
+        text="As a security expert, review the code for vulnerabilities",
+        before="review the code",
         success=True,
     )
-    assert entry.as_document() == {
+    assert brief.as_document() == {
         "timestamp": "2026-02-01T10:30:00Z",
         "original_prompt": "review the code",
         "feedback_type": "user_rejection",

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.feedback.brief_inputs import collect_brief_inputs, feedback_log
+from bot.feedback.brief_inputs import collect_brief_inputs
 from bot.feedback.build import build_feedback
 from bot.feedback.document import build_document
 from bot.gates import schemas
@@ -265,8 +265,8 @@ def test_what_a_failed_check_printed_fills_the_brief():  # rows 195, 196, 225, 2
         "Confirm it with `validate`",
     ]
     assert (made.brief.feedback_type, made.brief.score) == ("verification_failure", 10)
-    (told,) = feedback_log(made.pull_request)
-    assert told.feedback_signal.startswith("check validate failed, ")
+    (told,) = made.pull_request.briefs
+    assert told.signal.startswith("check validate failed, ")
 
 
 def test_an_error_is_what_a_check_has_to_pass_without_where_it_names_no_test():  # row 195
@@ -288,18 +288,18 @@ def test_a_failed_check_without_a_place_is_read_not_asked():
 
 
 def test_each_round_is_logged_and_refines_the_one_before():  # rows 241, 242
-    log = feedback_log(checked().pull_request)
+    log = checked().pull_request.briefs
     assert [(entry.iteration, entry.round, entry.success) for entry in log] == [(1, 1, False), (1, 2, None)]
-    assert {entry.feedback_signal for entry in log} == {"check validate failed"}
-    assert log[0].refined_prompt == "Make `validate` pass"
-    assert log[1].original_prompt == log[0].refined_prompt
-    assert log[1].refined_prompt.startswith("Make `validate` pass: `frontmatter-dates: ")
+    assert {entry.signal for entry in log} == {"check validate failed"}
+    assert log[0].text == "Make `validate` pass"
+    assert log[1].before == log[0].text
+    assert log[1].text.startswith("Make `validate` pass: `frontmatter-dates: ")
 
 
 def test_a_repository_that_allows_one_round_gets_what_the_event_says():  # row 240
     once = replace(MAPPED, detection=DetectionConfig(max_refinement_iterations=1))
     made = checked(rules=once)
-    assert [entry.round for entry in feedback_log(made.pull_request)] == [1]
+    assert [entry.round for entry in made.pull_request.briefs] == [1]
     assert made.brief.lines[-1].text == "Read the output of `validate`: which place?"
 
 
@@ -333,7 +333,7 @@ def test_a_place_that_was_found_is_evidence_and_the_fix_is_the_gates_own():  # r
 
 def test_a_name_is_resolved_to_its_line_in_the_third_round():  # row 239
     made = looked_up(make_review(3, f"[date_errors] the month is wrong, see {PAGE}:5"))
-    assert [entry.round for entry in feedback_log(made.pull_request)] == [1, 3]
+    assert [entry.round for entry in made.pull_request.briefs] == [1, 3]
     assert lines(made)[0] == f"Work only on {PAGE}:5"
 
 

@@ -142,7 +142,7 @@ def test_the_next_line_says_whose_turn_it_is_and_what_to_do(story, line):
 
 
 def test_an_escalation_needs_a_human_decision():
-    story = CommentStory()
+    story = CommentStory(author=RIO)
     for letter in "bcd":
         story.push(letter).reject("tests_missing")
     assert story.next() == "**Next** (maintainer): needs a human decision: `tests_missing` keeps coming back."
@@ -150,6 +150,12 @@ def test_an_escalation_needs_a_human_decision():
     assert story.next() == (
         "**Next** (maintainer): needs a human decision: the budget of 3 iterations is used up."
     )
+
+
+def test_the_budget_is_that_of_agents():
+    story = CommentStory(rules=replace(CODE, iterations=replace(CODE.iterations, max=2)))
+    story.reject("tests_missing").push("b").reject("tests_missing").push("c").reject("naming_unclear")
+    assert story.feedback().verdict == "refine"
 
 
 def appeal(story: CommentStory, name: str) -> CommentStory:

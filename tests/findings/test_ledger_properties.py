@@ -44,6 +44,7 @@ acts_strategy = st.lists(
     st.one_of(
         st.tuples(st.just("reject"), _items, st.sampled_from(PEOPLE), st.booleans()),
         st.tuples(st.just("approve"), st.sampled_from(PEOPLE)),
+        st.tuples(st.just("comment"), _items, st.sampled_from(PEOPLE)),
         st.tuples(st.just("push"), st.sampled_from("abcd"), st.dictionaries(_line, st.just("x"), max_size=3)),
         st.tuples(
             st.just("resolve"),
@@ -72,24 +73,22 @@ def play(acts) -> Story:
 
 
 def _play_one(story: Story, act) -> None:
-    reviews = [i for i, v in enumerate(story.pull_request.verdicts) if v.id.startswith("review:")]
     match act:
         case ("reject", items, who, repeats):
             story.reject(*_own_threads(items, who), who=who, repeats=repeats)
         case ("approve", who):
             story.approve(who=who)
+        case ("comment", items, who):
+            tagged = [item for item in _own_threads(items, who) if item.tag]
+            story.verdict(Stance.SILENT, *tagged, who=who)
         case ("push", letter, changed):
             story.push(letter, changed)
         case ("resolve", comment, by, resolved):
             story.resolve(comment, by, "write" if by is BOB else None, resolved=resolved)
         case ("call", method, argument):
             getattr(story, method)(argument)
-        case ("lift", index) if index < len(reviews):
-            story.change_verdict(reviews[index], lifted_at=at_minute(story.tick()))
-        case ("edit", index) if index < len(reviews) and story.pull_request.verdicts[reviews[index]].items:
-            verdict = story.pull_request.verdicts[reviews[index]]
-            removed = replace(verdict.items[0], removed_at=at_minute(story.tick()))
-            story.change_verdict(reviews[index], items=(removed, *verdict.items[1:]))
+        case ("lift" | "edit", index):
+            _take_back(story, index, as_a_whole=act[0] == "lift")
         case ("check", test, suite):
             failure = Item("tests_failing", "assert 1 == 2", part=("test", test or ""))
             trigger = "push" if suite == 1 else "pull_request"
@@ -97,8 +96,20 @@ def _play_one(story: Story, act) -> None:
         case ("late", items, who):
             first = story.pull_request.heads[0].head[0]
             story.reject(*_own_threads(items, who), who=who, where=first)
-        case _:
-            pass
+
+
+def _take_back(story: Story, index: int, *, as_a_whole: bool) -> None:
+    """Dismiss this review, or edit its first remark out; nothing where there is no such review or remark."""
+    verdicts = story.pull_request.verdicts
+    reviews = [i for i, verdict in enumerate(verdicts) if verdict.id.startswith("review:")]
+    if index >= len(reviews):
+        return
+    items = verdicts[reviews[index]].items
+    if as_a_whole:
+        story.change_verdict(reviews[index], lifted_at=at_minute(story.tick()))
+    elif items:
+        removed = replace(items[0], removed_at=at_minute(story.tick()))
+        story.change_verdict(reviews[index], items=(removed, *items[1:]))
 
 
 def _own_threads(items, who) -> list[Item]:
@@ -171,6 +182,31 @@ def test_no_finding_is_closed_without_an_act_of_its_validator_a_maintainer_or_it
             if not change.status.is_open:
                 assert change.by in {finding.validator.name, "bob"}
                 assert change.by != RIO.login
+
+
+@settings(max_examples=150, deadline=None)
+@given(acts_strategy)
+def test_an_open_finding_stays_until_its_validator_a_maintainer_or_its_check_acts(acts):
+    story = Story()
+    for act in acts:
+        before = build_ledger(story.pull_request).open
+        _play_one(story, act)
+        now = {key: f for f in build_ledger(story.pull_request).findings for key in f.keys}
+        for finding in before:
+            kept = now[finding.keys[0]]
+            assert kept.is_open or _may_close(act, finding.validator)
+
+
+def _may_close(act, validator) -> bool:
+    match act:
+        case ("reject" | "late", _, who, *_) | ("approve", who):
+            return who.login == validator.name
+        case ("resolve", _, by, _):
+            return by.login in {validator.name, BOB.login}
+        case ("check", *_) | ("push", *_):  # a push can bring a head back at which the check has passed
+            return validator.check
+        case _:
+            return act[0] in {"lift", "edit"} or act[:2] == ("call", "dismiss")
 
 
 @settings(max_examples=150, deadline=None)

@@ -7,14 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.findings.line_tracking import (
-    MAX_LISTED_FILES,
     UNCHANGED_FILE,
     LineMap,
     TrackedFile,
-    track_files,
+    track_file,
     was_touched,
 )
-from bot.pull_request.diff import FileDiff
+from bot.pull_request.diff import MAX_LISTED_FILES, FileDiff
 from bot.pull_request.model import Revision
 from bot.values import Location
 from tests.builders import at_minute
@@ -42,7 +41,7 @@ def between(base, old, new, new_base=None) -> TrackedFile:
     other = base if new_base is None else new_base
     was = revision(*([file(base, old)] if old != base else []))
     now = revision(*([file(other, new)] if new != other else []), base="m1" if new_base is None else "m2")
-    return track_files([Location(PAGE, 1)], was, now)[PAGE]
+    return track_file(PAGE, was, now)
 
 
 @given(TEXTS, TEXTS, TEXTS)
@@ -77,7 +76,7 @@ BASE = ["one", "two", "three", "four", "five", "six", "seven", "eight"]
     ],
 )
 def test_an_items_line_is_followed_into_the_next_head(old, new, line, changed):
-    assert was_touched(Location(PAGE, line), {PAGE: between(BASE, old, new)}) is changed
+    assert was_touched(Location(PAGE, line), between(BASE, old, new)) is changed
 
 
 @pytest.mark.parametrize(
@@ -85,25 +84,25 @@ def test_an_items_line_is_followed_into_the_next_head(old, new, line, changed):
 )
 def test_an_added_line_is_followed_over_a_rebase(new, changed):
     found = between(BASE, [*BASE, "added"], new, new_base=["top", *BASE])
-    assert was_touched(Location(PAGE, 9), {PAGE: found}) is changed
-    assert was_touched(Location(PAGE, 2), {PAGE: found}) is False
+    assert was_touched(Location(PAGE, 9), found) is changed
+    assert was_touched(Location(PAGE, 2), found) is False
 
 
 def test_a_line_beside_an_added_one_is_known_by_its_text_over_a_rebase():
     old, onto = [*BASE[:4], "added", *BASE[4:]], ["top", *BASE]
     found = between(BASE, old, ["top", *old], new_base=onto)
-    assert [was_touched(Location(PAGE, line), {PAGE: found}) for line in (4, 5, 6)] == [False, False, False]
+    assert [was_touched(Location(PAGE, line), found) for line in (4, 5, 6)] == [False, False, False]
 
 
 def test_a_file_that_is_gone_is_changed_everywhere():
     gone = revision(file(BASE, [], status="removed", blob="x"))
-    found = track_files([Location(PAGE, 2)], revision(file(BASE, [*BASE, "x"])), gone)
-    assert found == {PAGE: TrackedFile(has_changed=True, lines=LineMap(()))}
+    found = track_file(PAGE, revision(file(BASE, [*BASE, "x"])), gone)
+    assert found == TrackedFile(has_changed=True, lines=LineMap(()))
 
 
 def test_without_a_patch_only_the_file_is_known_to_have_changed():
     before, after = revision(file(BASE, ["a"], patch=None)), revision(file(BASE, ["b"], patch=None))
-    found = track_files([Location(PAGE, 2)], before, after)
+    found = track_file(PAGE, before, after)
     assert (was_touched(Location(PAGE), found), was_touched(Location(PAGE, 2), found)) == (True, None)
 
 
@@ -111,20 +110,20 @@ def test_a_renamed_file_is_found_again():
     moved = FileDiff(
         "new.md", status="renamed", blob="b", previous_path=PAGE, patch=patch(BASE, ["0", *BASE])
     )
-    found = track_files([Location(PAGE, 2)], revision(), revision(moved))
-    assert (found[PAGE].has_changed, found[PAGE].lines.new_line(2)) == (True, 3)
+    found = track_file(PAGE, revision(), revision(moved))
+    assert (found.has_changed, found.lines.new_line(2)) == (True, 3)
 
 
 def test_a_file_that_may_have_been_left_out_of_a_long_list_is_not_known():
     many = revision(*(FileDiff(f"{number}.md", blob="b") for number in range(MAX_LISTED_FILES)))
-    assert track_files([Location(PAGE, 2)], many, revision()) == {}
+    assert track_file(PAGE, many, revision()) is None
 
 
 def test_a_head_that_was_not_read_tells_nothing():
-    assert track_files([Location(PAGE, 2)], Revision("a" * 40, at_minute(1)), revision()) == {}
+    assert track_file(PAGE, Revision("a" * 40, at_minute(1)), revision()) is None
 
 
 def test_a_line_far_down_is_not_looked_for():
     deep = "@@ -200000,1 +200000,2 @@\n x\n+y"
     after = revision(FileDiff(PAGE, blob="b", patch=deep))
-    assert track_files([Location(PAGE, 2)], revision(), after) == {PAGE: TrackedFile(has_changed=True)}
+    assert track_file(PAGE, revision(), after) == TrackedFile(has_changed=True)

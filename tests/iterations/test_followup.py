@@ -46,6 +46,12 @@ def responses(story: Story) -> list[tuple[str | None, bool | None]]:
 # Was it followed?
 
 
+def test_what_is_reported_again_is_not_followed_even_if_its_push_is_not_known_yet():
+    verdicts = make_rejection(1), make_rejection(9, where="b")
+    one, two = list_iterations(make_pull_request(*verdicts, pushes=[(0, "a")], at_head="a"))
+    assert [response.is_followed for response in item_responses(one, two)] == [False]
+
+
 @pytest.mark.parametrize(
     ("story", "followed"),
     [
@@ -80,26 +86,24 @@ def test_every_finding_of_every_rejecting_validator_is_asked_about():
 
 
 @pytest.mark.parametrize(
-    ("place", "files", "expected"),
+    ("place", "file", "expected"),
     [
-        (None, {FILE: carried_between(BEFORE, AFTER)}, None),
-        (Location(FILE, 3), {}, None),
-        (Location(FILE, 3), {FILE: UNCHANGED_FILE}, False),
-        (Location(FILE, 3), {FILE: TrackedFile(has_changed=True)}, None),  # binary, or too large to read
-        (Location(FILE), {FILE: TrackedFile(has_changed=True)}, True),
-        (Location(FILE), {FILE: UNCHANGED_FILE}, False),
+        (Location(FILE, 3), UNCHANGED_FILE, False),
+        (Location(FILE, 3), TrackedFile(has_changed=True), None),  # binary, or too large to read
+        (Location(FILE), TrackedFile(has_changed=True), True),
+        (Location(FILE), UNCHANGED_FILE, False),
         (
             Location(FILE, 3),
-            {FILE: TrackedFile(has_changed=True, lines=LineMap(()))},
+            TrackedFile(has_changed=True, lines=LineMap(())),
             True,
         ),  # the file is gone
-        (Location(FILE, 1, 2), {FILE: carried_between(BEFORE, AFTER)}, False),
-        (Location(FILE, 1, 4), {FILE: carried_between(BEFORE, AFTER)}, True),
-        (Location(FILE, 90), {FILE: carried_between(BEFORE, AFTER)}, None),
+        (Location(FILE, 1, 2), carried_between(BEFORE, AFTER), False),
+        (Location(FILE, 1, 4), carried_between(BEFORE, AFTER), True),
+        (Location(FILE, 90), carried_between(BEFORE, AFTER), None),
     ],
 )
-def test_whether_a_location_changed(place, files, expected):  # row 21
-    assert was_touched(place, files) is expected
+def test_whether_a_location_changed(place, file, expected):  # row 21
+    assert was_touched(place, file) is expected
 
 
 # Did it help, and how clear was it?

@@ -17,6 +17,7 @@ from bot.iterations.model import (
     list_iterations,
     repeated_findings,
 )
+from tests.builders import RULES
 from tests.iterations.iteration_builders import make_check_validator, make_pull_request, make_rejection
 
 
@@ -47,12 +48,12 @@ DATES, SCOPE = ("date_errors",), ("scope_error",)
 def test_a_finding_is_repeated_the_third_time_in_five_iterations(story, expected):  # row 52 # row 55 # row 56
     iterations = over(*story)
     findings = {f.id for i in iterations for f in i.ledger.findings if f.item.tag == "date_errors"}
-    repeated = repeated_findings(iterations, findings, EscalationRules())
+    repeated = repeated_findings(iterations, findings, RULES.gates, EscalationRules())
     assert tuple(finding.item.tag for finding in repeated) == expected
 
 
 def test_a_warning_is_never_repeated_enough_to_escalate():
-    assert repeated_findings(over(DATES, DATES, DATES), frozenset(), EscalationRules()) == ()
+    assert repeated_findings(over(DATES, DATES, DATES), frozenset(), RULES.gates, EscalationRules()) == ()
 
 
 def test_a_finding_that_waits_for_its_reviewer_after_a_push_is_not_repeated():
@@ -67,18 +68,20 @@ def test_a_finding_that_waits_for_its_reviewer_after_a_push_is_not_repeated():
     iterations = list_iterations(pull_request)
     changed = [finding for finding in iterations[-1].ledger.open if finding.item.tag == "date_errors"]
     assert [finding.status for finding in changed] == [FindingStatus.CHANGED]
-    assert repeated_findings(iterations, {finding.id for finding in changed}, EscalationRules()) == ()
+    assert (
+        repeated_findings(iterations, {finding.id for finding in changed}, RULES.gates, EscalationRules())
+        == ()
+    )
 
 
-REJECTED = Situation(is_rejected=True, has_blocking=True, number=2, maximum=5)
+REJECTED = Situation(is_rejected=True, has_blocking=True)
 
 
 @pytest.mark.parametrize(
     ("fact", "expected"),
     [
         ({}, IterationOutcome.REFINE),
-        ({"number": 5}, IterationOutcome.ESCALATE),
-        ({"number": 6}, IterationOutcome.ESCALATE),
+        ({"is_budget_used_up": True}, IterationOutcome.ESCALATE),
         ({"has_repeated": True}, IterationOutcome.ESCALATE),
         ({"has_repeated": True, "has_critical": True, "is_fixable": False}, IterationOutcome.ESCALATE),
         ({"has_critical": True, "is_fixable": False}, IterationOutcome.REJECT),
@@ -87,7 +90,7 @@ REJECTED = Situation(is_rejected=True, has_blocking=True, number=2, maximum=5)
         ({"is_rejected": False}, IterationOutcome.REFINE),
         ({"has_blocking": False}, IterationOutcome.REFINE),
         ({"is_rejected": False, "has_blocking": False}, IterationOutcome.ACCEPT),
-        ({"is_rejected": False, "has_blocking": False, "number": 5}, IterationOutcome.ACCEPT),
+        ({"is_rejected": False, "has_blocking": False, "is_budget_used_up": True}, IterationOutcome.ACCEPT),
         ({"is_rejected": False, "has_blocking": False, "has_repeated": True}, IterationOutcome.ACCEPT),
     ],
 )

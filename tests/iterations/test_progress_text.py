@@ -157,6 +157,10 @@ def at(number: int, diff: Diff | None) -> ScoredIteration:
     return ScoredIteration(make_iteration_snapshot(number, "ab"[number - 1], diff=diff), Score(0.5, ()))
 
 
+RANGES = ((head("b"), head("a")), (head("a"), head("b")))
+"""Neither merge base is known."""
+
+
 def test_the_files_that_differ():
     earlier, present = files(("a", "1"), ("b", "1"), ("c", "1")), files(("a", "1"), ("b", "2"), ("d", "1"))
     assert differing_files(earlier, present) == ("b", "c", "d")
@@ -171,14 +175,21 @@ def test_a_new_file_is_kept_and_one_that_was_deleted_then_goes():
     earlier = Diff((*files(("both", "1")).files, gone))
     present = Diff((*files(("both", "2"), ("base", "3")).files, FileDiff("new", status="added", blob="1")))
     assert plan_restore(at(1, earlier), at(2, present)) == RestorePlan(
-        restored=("both", "old", "base"), kept=("new",), removed=("old",)
+        restored=("both", "old", "base"), kept=("new",), removed=("old",), ranges=RANGES
     )
 
 
 def test_a_renamed_file_comes_back_under_its_old_name():
     renamed = FileDiff("to", status="renamed", previous_path="from", blob="1")
     plan = plan_restore(at(1, files(("a", "1"))), at(2, Diff((*files(("a", "2")).files, renamed))))
-    assert plan == RestorePlan(restored=("a", "from"), kept=("to",))
+    assert plan == RestorePlan(restored=("a", "from"), kept=("to",), ranges=RANGES)
+
+
+def test_where_github_did_not_list_every_file_the_rest_is_left_to_git():
+    many = [(f"{number}.md", "1") for number in range(300)]
+    plan = plan_restore(at(1, files(("a", "1"))), at(2, files(*many)))
+    assert not plan.is_complete
+    assert "299.md" not in restore_commands("c0ffee", plan)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +219,7 @@ def test_a_file_name_is_only_a_name(path, argument):  # row 88
 
 @pytest.mark.parametrize("path", ["a\nb", "<!-- REJECTION: {} -->", "```"])
 def test_a_name_that_can_t_be_shown_is_left_to_git(path):
-    assert path not in restore_commands("c0ffee", RestorePlan((path,)))
+    assert path not in restore_commands("c0ffee", RestorePlan((path,), ranges=RANGES))
 
 
 def git(directory, *arguments: str, script: str = "") -> str:
@@ -228,30 +239,47 @@ def checkout(tmp_path):
     return clone
 
 
-def commit(checkout, texts: dict[str, str]) -> str:
+def commit(checkout, texts: dict[str, str], branch: str = "topic") -> str:
     for path, text in texts.items():
         (checkout / path).parent.mkdir(parents=True, exist_ok=True)
         (checkout / path).write_text(text)
     git(checkout, "add", "-A")
     git(checkout, "commit", "-qm", "more")
-    git(checkout, "push", "-q", "origin", "HEAD:refs/heads/topic")
+    git(checkout, "push", "-q", "origin", f"HEAD:refs/heads/{branch}")
     return git(checkout, "rev-parse", "HEAD").strip()
 
 
 @pytest.mark.parametrize("count", [2, 40, 400])
-def test_the_commands_restore_any_number_of_files_and_delete_no_new_one(checkout, count):
+def test_the_commands_restore_any_number_of_files_and_nothing_of_the_base(checkout, count):
     names = [f"some/directory/with a longer name/file [{number}].txt" for number in range(count)]
+    base = commit(checkout, {"base.txt": "one", "gone.txt": "one"}, branch="base")
+    (checkout / "gone.txt").unlink()
     earlier = commit(checkout, dict.fromkeys(names, "earlier"))
-    commit(checkout, {**dict.fromkeys(names, "later"), "new.txt": "new"})
-    git(checkout, script=restore_commands(earlier, RestorePlan(tuple(names), kept=("new.txt",))))
+    git(checkout, "checkout", "-q", base)
+    later_base = commit(checkout, {"base.txt": "two", "base [new].txt": "two"}, branch="base")
+    git(checkout, "checkout", "-q", earlier)
+    git(checkout, "merge", "-q", later_base)
+    later = {**dict.fromkeys(names, "later"), "new.txt": "new", "gone.txt": "back"}
+    present = commit(checkout, later)
+    ranges = ((base, earlier), (later_base, present))
+    plan = RestorePlan((*names, "gone.txt"), kept=("new.txt",), removed=("gone.txt",), ranges=ranges)
+    git(checkout, script=restore_commands(earlier, plan))
     assert {(checkout / name).read_text() for name in names} == {"earlier"}
-    assert (checkout / "new.txt").read_text() == "new"
+    assert not (checkout / "gone.txt").exists()
+    assert [(checkout / name).read_text() for name in ("new.txt", "base.txt", "base [new].txt")] == [
+        "new",
+        "two",
+        "two",
+    ]
 
 
 def test_a_list_of_files_stays_short_in_the_comment():
-    many = RestorePlan(tuple(f"directory/{number}/file.py" for number in range(3_000)))
+    paths = tuple(f"directory/{number}/file.py" for number in range(3_000))
+    many = RestorePlan(paths, ranges=(("ba5e1", "c0ffee"), ("ba5e2", "decade")))
     assert restore_commands("c0ffee", many) == snapshot("""\
 git fetch origin c0ffee
-git diff --name-only --no-renames --diff-filter=a -z FETCH_HEAD HEAD |
-  git --literal-pathspecs restore --source=FETCH_HEAD --staged --worktree --pathspec-from-file=- --pathspec-file-nul\
+{
+  git diff --name-only --no-renames -z ba5e1 c0ffee | xargs -0 git --literal-pathspecs diff --name-only --no-renames -z FETCH_HEAD HEAD --
+  git diff --name-only --no-renames -z ba5e2 decade | xargs -0 git --literal-pathspecs diff --name-only --no-renames -z --diff-filter=a FETCH_HEAD HEAD --
+} | git --literal-pathspecs restore --source=FETCH_HEAD --staged --worktree --pathspec-from-file=- --pathspec-file-nul\
 """)

@@ -380,7 +380,7 @@ def test_a_score_from_fewer_than_two_dimensions_is_none():
 
 def test_a_score_below_the_threshold_does_not_overrule_an_approval():  # row 83 # row 58
     assert scored(make_iteration_snapshot(approved=True, checks=make_checks(0, 4, is_test=True))).value < 0.70
-    approved = Situation(is_rejected=False, has_blocking=False, number=2, maximum=5)
+    approved = Situation(is_rejected=False, has_blocking=False)
     assert decide_outcome(approved) is IterationOutcome.ACCEPT
 
 

@@ -19,7 +19,7 @@ from tests.iterations.iteration_builders import (
 def standing(*verdicts, until=None, at_head="a", pushes=()) -> list[str]:
     """The ids of the verdicts in force."""
     pull_request = make_pull_request(*verdicts, at_head=at_head, pushes=pushes)
-    ledger = build_ledgers(pull_request, [until] if until else [])[0]
+    ledger = build_ledgers(pull_request, [(until, pull_request.head)] if until else [])[0]
     return [verdict.id for verdict in standing_verdicts(ledger)]
 
 

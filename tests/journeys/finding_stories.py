@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import aiohttp
+
 from bot.fakegithub.reviews import InlineDraft
 from bot.findings.ledger import build_ledger
 from bot.store.pull_requests import load_newest_pull_requests
@@ -45,3 +47,13 @@ def first_comment(submitted):
     return next(
         iter(submitted.comments.values() if isinstance(submitted.comments, dict) else submitted.comments)
     )
+
+
+async def asked(journey, pull, what: str) -> dict:
+    """What the API answers about the pull request."""
+    token = journey.github.tokens.for_user(journey.github.account("alice"), ("repo",)).token
+    host, port = journey.bot.address
+    url = f"http://{host}:{port}/api/v1/repos/acme/knowledge/pulls/{pull.number}/{what}"
+    headers = {"Authorization": f"Bearer {token}"}
+    async with aiohttp.ClientSession() as session, session.get(url, headers=headers) as answer:
+        return await answer.json()

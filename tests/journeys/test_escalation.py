@@ -18,6 +18,15 @@ async def test_the_third_time_a_person_is_asked_to_decide_once(journey, pull):
     assert len([body for body in journey.comments(pull) if "ESCALATION" in body]) == 1
 
 
+async def test_nobody_is_asked_to_decide_about_a_persons_pull_request(journey, knowledge):
+    pull = journey.github.open_pull_request(knowledge, "dave")
+    for text in ("# Second\n", "# Third\n", "# Fourth\n"):
+        push(journey, pull, text)
+        await review_and_wait(journey, pull, "date_errors")
+    assert journey.markers(pull)[0]["verdict"] == "escalate"
+    assert [body for body in journey.comments(pull) if "ESCALATION" in body] == []
+
+
 async def test_an_escalation_whose_answer_was_lost_is_not_posted_twice(journey, pull):
     for text in ("# Second\n", "# Third\n"):
         await review_and_wait(journey, pull, "date_errors")

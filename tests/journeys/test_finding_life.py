@@ -19,6 +19,7 @@ from tests.journeys.finding_stories import (
     DATE,
     REJECT,
     SCOPE,
+    asked,
     first_comment,
     recorded,
     review,
@@ -122,6 +123,48 @@ async def test_severity_comes_from_the_document_the_label_the_gate_or_the_words(
     documented = journey.github.open_pull_request(knowledge, "rio-agent[bot]")
     review(journey, documented, REJECT, f"```json\n{json.dumps(minor)}\n```")
     assert await open_entries(journey, documented) == (0, 1), "a document's own value wins over the gate's"
+
+
+async def test_heading_document_and_api_agree_where_a_rejection_names_only_minor_issues(journey, pull):
+    minor = make_document()
+    minor["feedback_items"][0]["severity"] = "minor"
+    del minor["feedback_items"][0]["tag"]
+    review(journey, pull, REJECT, f"```json\n{json.dumps(minor)}\n```")
+    assert await open_entries(journey, pull) == (1, 0), "nothing else blocks"
+    (document,) = await documents(journey, pull)
+    (listed,) = (await asked(journey, pull, "findings"))["findings"]
+    (item,) = document["feedback_items"]
+    assert (item["blocking"], listed["blocking"], item["severity"]) == (True, True, "minor")
+
+
+async def test_every_label_of_conventional_comments_has_its_severity(journey, pull):
+    labelled = {
+        "issue": (True, "this hides the KeyError"),
+        "todo": (True, "the cache must be emptied"),
+        "chore": (True, "the changelog has no entry"),
+        "nit (blocking)": (True, "the class is called tmp"),
+        "suggestion": (False, "a set finds it faster"),
+        "nitpick": (False, "tmp2 says nothing"),
+        "nit": (False, "tmp3 says nothing"),
+        "typo": (False, "it is spelled receive"),
+        "polish": (False, "the lines are not sorted"),
+        "todo (non-blocking)": (False, "the constant has no unit"),
+        "issue (if-minor)": (False, "the argument has no type"),
+        "question": (None, "who calls this function"),
+        "thought": (None, "a cache would help one day"),
+        "note": (None, "this was moved from the other file"),
+        "praise": (None, "this is a good name"),
+    }
+    remarks = [
+        (line, f"{label}: {words}") for line, (label, (_, words)) in enumerate(labelled.items(), start=3)
+    ]
+    review(journey, pull, REJECT, "", *remarks)
+    await settle(journey)
+    listed = await asked(journey, pull, "findings")
+    assert {finding["words"]: finding["blocking"] for finding in listed["findings"]} == {
+        words: blocks for blocks, words in labelled.values() if blocks is not None
+    }
+    assert journey.markers(pull)[0]["open"] == {"blocking": 4, "warnings": 7}
 
 
 async def test_a_later_head_replaces_bodies_and_leaves_unchanged_threads_open(journey, pull):
@@ -245,6 +288,21 @@ async def test_labels_and_commands_are_closed_by_validators_alone(journey, pull)
     assert await statuses(journey, pull) == {"date_errors": "fixed", "scope_error": "changed"}
     review(journey, pull, REJECT, "[near_duplicate] said before")
     assert (await statuses(journey, pull))["scope_error"] == "fixed", "its speaker left it out"
+
+
+async def test_a_label_that_is_put_on_again_reports_the_same_finding_again(journey, pull):
+    for number, (status, steps) in enumerate(
+        [("new", ["new"]), ("regressed", ["new", "fixed", "regressed"]), ("open", [])]
+    ):
+        journey.github.add_label(pull, "gate:date_errors", by="alice")
+        await settle(journey)
+        (finding,) = (await asked(journey, pull, "findings"))["findings"]
+        assert (finding["id"], finding["status"]) == ("f1", status)
+        assert not steps or [change["status"] for change in finding["history"]] == steps
+        if number == 0:
+            await push(journey, pull, line5="other = 0")
+        journey.github.remove_label(pull, "gate:date_errors", by="bob")
+        await push(journey, pull, line5=f"other = {number + 1}")
 
 
 async def test_a_validation_closes_what_its_next_one_leaves_out(harness, knowledge, pull):
@@ -405,6 +463,33 @@ async def test_an_earlier_finding_that_is_still_open_makes_a_comment_useful(jour
     assert journey.markers(person)[0]["open"] == {"blocking": 2, "warnings": 0}
 
 
+async def test_fixed_withdrawn_and_dismissed_are_counted_apart_and_untagged_as_a_share(journey, knowledge):
+    fixed, withdrawn, dismissed, plain = (
+        journey.github.open_pull_request(
+            knowledge, "rio-agent[bot]", PullRequestOptions(files={CART: text(line1=f"number = {number}")})
+        )
+        for number in range(4)
+    )
+    for pull in (fixed, withdrawn, dismissed):
+        review(journey, pull, REJECT, DATE)
+    review(journey, plain, REJECT, "", (5, "this hides the KeyError"))
+    await push(journey, fixed, line9="other = 0")
+    review(journey, fixed, APPROVE)
+    review(journey, withdrawn, APPROVE)
+    journey.github.comment(dismissed, "bob", "/feedback-dismiss date_errors reason: the dates are right")
+    await settle(journey)
+    journey.github.comment(plain, "bob", "/feedback-history")
+    await settle(journey)
+    reply = journey.comments(plain)[-1]
+    assert "\n1 of 4 findings had no tag.\n" in reply
+    assert "\nFindings fixed: 1 of 1 without one. Not counted: 1 withdrawn, 1 dismissed." in reply
+    address = "http://{}:{}/metrics".format(*journey.bot.address)
+    async with aiohttp.ClientSession() as session, session.get(address) as answer:
+        figures = (await answer.text()).splitlines()
+    for status in ("fixed", "withdrawn", "dismissed"):
+        assert f'whetstone_findings{{location="no",status="{status}",tag="date_errors"}} 1.0' in figures
+
+
 TAGS = [f"issue_number_{number}" for number in range(300)]
 
 
@@ -507,9 +592,4 @@ async def test_a_force_push_back_rewrites_no_document_and_no_dismissal(journey, 
 
 async def documents(journey, pull) -> list[dict]:
     """The documents as the API has them."""
-    token = journey.github.tokens.for_user(journey.github.account("alice"), ("repo",)).token
-    host, port = journey.bot.address
-    url = f"http://{host}:{port}/api/v1/repos/acme/knowledge/pulls/{pull.number}/feedback"
-    headers = {"Authorization": f"Bearer {token}"}
-    async with aiohttp.ClientSession() as session, session.get(url, headers=headers) as answer:
-        return (await answer.json())["documents"]
+    return (await asked(journey, pull, "feedback"))["documents"]

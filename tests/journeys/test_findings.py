@@ -23,6 +23,7 @@ from tests.journeys.finding_stories import (
     DATE,
     REJECT,
     SCOPE,
+    asked,
     first_comment,
     recorded,
     review,
@@ -282,22 +283,65 @@ async def test_a_running_check_is_pending_and_waited_for(harness, knowledge, pul
     assert await _stored_statuses(harness, pull) == {"tests_failing": "fixed"}
 
 
-async def test_checks_of_two_apps_with_one_name_are_waited_for_and_pass_apart(harness, knowledge, pull):
-    config = "version: 1\nextends: [code-review]\nvalidators:\n  checks:\n    test: [tests_failing]\n"
+async def test_a_check_that_fails_is_the_authors_turn_also_where_it_only_warns(harness, knowledge, pull):
+    config = "version: 1\nvalidators:\n  checks:\n    lint: [near_duplicate]\n"
     harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
     async with harness.run_bot():
-        harness.github.check(pull, "test", "failure", app="jenkins")
+        harness.github.check(pull, "lint", "failure")
+        submitted = review(harness, pull, REJECT, "", (5, "this hides the KeyError"))
         await settle(harness)
-        running = harness.github.start_check_run(pull.repository, pull.head_sha, "test", app="buildkite")
+        harness.github.reply(first_comment(submitted), "rio-agent[bot]", "It is handled above.")
+        await settle(harness)
+        assert harness.markers(pull)[-1]["open"] == {"blocking": 1, "warnings": 1}
+        assert harness.markers(pull)[-1]["turn"] == "author"
+        assert "**Next** (author): make `lint` pass and push once." in harness.comments(pull)[-1]
+        harness.github.push(pull, {CART: text(line25="other = 0")})
+        harness.github.check(pull, "lint", "success")
+        await settle(harness)
+        assert harness.markers(pull)[-1]["turn"] == "reviewer"
+
+
+async def test_checks_of_two_apps_with_one_name_are_told_apart_everywhere(harness, knowledge, pull):
+    config = "version: 1\nextends: [code-review]\ncheck: {when: always}\nvalidators:\n  checks:\n    test: [tests_failing]\n"
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
+    async with harness.run_bot():
+        first = pull.head_sha
+        harness.github.check(pull, "test", "failure", app="jenkins")
+        running = harness.github.start_check_run(pull.repository, first, "test", app="buildkite")
+        await settle(harness)
+        assert (harness.markers(pull)[0]["turn"], harness.markers(pull)[0]["pending"]) == ("author", ["test"])
+        harness.github.complete_check_run(running, "failure")
+        await settle(harness)
+        assert harness.markers(pull)[0]["pending"] == []
         harness.github.push(pull, {CART: text(line5="other = 0")})
         harness.github.check(pull, "test", "success", app="buildkite")
         await settle(harness)
         # What another App reports under the same name says nothing about the one that failed.
         assert (harness.markers(pull)[0]["turn"], harness.markers(pull)[0]["pending"]) == ("checks", ["test"])
-        harness.github.complete_check_run(running, "failure")
+        shown = harness.comments(pull)[0]
+        assert (
+            "reviewed by `test` of `buildkite`. The earlier rejection by `test` of `jenkins` still" in shown
+        )
+        assert f"(Source: check `test` of `jenkins` @ {first[:7]})" in shown
+        assert f'"source": "check run test @ {first[:7]}"' in shown
+        assert "| correctness 0.00, 0 of 2 checks passed |" in shown
+        assert "| correctness 0.60, 1 of 1 check passed |" in shown
+        assert own_check(pull) == ("failure", "Rejected — 1 blocking issue (waiting for checks)")
+        listed = await asked(harness, pull, "findings")
+        assert [finding["status"] for finding in listed["findings"]] == ["changed", "fixed"]
+        assert (listed["turn"], listed["pending"]) == ("checks", ["test"])
+        progress = (await asked(harness, pull, "feedback"))["iteration_history"]
+        assert [iteration["quality_score"] for iteration in progress] == [0.45, 0.69]
         harness.github.check(pull, "test", "success", app="jenkins")
         await settle(harness)
         assert (harness.markers(pull)[0]["turn"], harness.markers(pull)[0]["pending"]) == ("maintainer", [])
+        assert own_check(pull) == ("success", "Nothing rejects this pull request")
+
+
+def own_check(pull) -> tuple[str, str]:
+    """Conclusion and title of the bot's newest check run."""
+    runs = [run for run in pull.repository.check_runs.values() if run.name == "whetstone/gates"]
+    return runs[-1].conclusion, runs[-1].title
 
 
 async def _stored_statuses(harness, pull):
@@ -370,6 +414,46 @@ async def test_the_same_untagged_finding_left_alone_three_times_asks_for_a_perso
     assert journey.markers(pull)[-1]["turn"] == "maintainer"
 
 
+async def test_links_lead_to_the_lines_of_the_reviewed_head_after_a_push(harness, knowledge, pull):
+    config = "version: 1\ngrounding: {enabled: false}\n"
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
+    async with harness.run_bot():
+        review(harness, pull, REJECT, "", (9, "[date_errors] month 13"))
+        await settle(harness)
+        reviewed = pull.head_sha
+        harness.github.push(pull, {CART: f"zero = 0\n{text()}"})
+        await settle(harness)
+        shown = harness.comments(pull)[0]
+        assert (
+            f"[`{CART}:9`](https://github.com/acme/knowledge/blob/{reviewed}/{CART}#L9) `month 13`" in shown
+        )
+        assert f'"path": "{CART}", "line": 9' in shown
+        (finding,) = (await asked(harness, pull, "findings"))["findings"]
+        assert finding["location"]["line"] == 10, "where it is now"
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        pytest.param("- nitpick: the cache is never emptied after a run", id="warned"),
+        pytest.param("- the names are too long in every file", id="left out"),
+    ],
+)
+async def test_a_finding_that_did_not_block_or_was_left_out_in_between_is_not_yet_the_third(
+    journey, pull, second
+):
+    cache = "- the cache is never emptied after a run"
+    for number, body in enumerate((cache, f"{second}\n- iteration two has another error", cache, cache)):
+        if number == 3:
+            assert journey.markers(pull)[-1]["verdict"] == "refine"
+        await settle(journey)
+        journey.github.push(pull, {CART: text(line25=f"other = {number}")})
+        await settle(journey)
+        review(journey, pull, REJECT, body)
+        await settle(journey)
+    assert journey.markers(pull)[-1]["verdict"] == "escalate"
+
+
 async def test_an_app_that_usually_reports_is_waited_for_and_given_up_on_after_a_quarter_of_an_hour(
     harness, knowledge, pull
 ):
@@ -391,7 +475,7 @@ async def test_an_app_that_usually_reports_is_waited_for_and_given_up_on_after_a
     async with run_instance(harness.settings, clock=harness.clock) as instance:
         harness.bot = instance
         due = parse_delivery(revisit_delivery(record, harness.clock(), harness.clock()))
-        await LaneProcessor(instance.store, None, None, None, harness.clock)._revisit((due,))
+        await LaneProcessor(instance.store, None, None, None, harness.clock)._revisit("revisit", (due,))
         await harness.wait_until_idle()
         assert harness.markers(pull)[0]["pending"] == []
 
@@ -404,7 +488,7 @@ async def test_it_is_too_early_to_give_up_on_an_app(harness, pull):
             revisit_delivery(record, harness.clock() + timedelta(minutes=9), harness.clock())
         )
         with pytest.raises(RetryLater) as early:
-            await LaneProcessor(bot.store, None, None, None, harness.clock)._revisit((due,))
+            await LaneProcessor(bot.store, None, None, None, harness.clock)._revisit("revisit", (due,))
         assert 8 * 60 < early.value.seconds < 10 * 60
 
 

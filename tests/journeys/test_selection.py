@@ -182,6 +182,27 @@ async def test_a_maintainer_selects_and_the_report_follows(journey, pull):
     assert not any(body.startswith("<!-- SELECTION-REPORT") for body in journey.comments(pull))
 
 
+async def test_a_selection_after_the_close_is_shown_in_the_reports_own_comment_too(journey, pull):
+    await the_documents_own(journey, pull)
+    journey.advance_clock()
+    journey.github.close(pull)
+    await journey.wait_until_idle()
+    assert "**Selected Iteration**: 2" in own_report(journey, pull)
+    for choice, selected in (("final", 3), ("best", 2)):
+        journey.advance_clock()
+        journey.github.comment(pull, "bob", f"/feedback-select {choice} reason: I read both of them")
+        await journey.wait_until_idle()
+        for shown in (own_report(journey, pull), sticky_comment(journey, pull)):
+            assert f"**Selected Iteration**: {selected}" in shown
+            assert "`I read both of them`" in shown
+
+
+def own_report(journey, pull) -> str:
+    """The one comment of its own that the report has."""
+    (own,) = [body for body in journey.comments(pull) if body.startswith("<!-- SELECTION-REPORT")]
+    return own
+
+
 async def test_what_was_merged_after_one_iteration_has_no_report(journey, pull):
     await review_and_wait(journey, pull, "date_errors")
     journey.advance_clock()

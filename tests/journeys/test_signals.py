@@ -7,6 +7,7 @@ import pytest
 from bot.fakegithub.reviews import InlineDraft
 from bot.feedback.marker import parse_document
 from bot.gates.rule_book import CONFIG_FILE
+from tests.journeys.finding_stories import statuses
 from tests.journeys.harness import ON_ONE_STORE
 
 pytestmark = ON_ONE_STORE
@@ -121,6 +122,29 @@ async def test_without_a_verdict_a_comment_rejects_where_a_tag_blocks_and_deleti
     named.github.delete_comment(said, by="carol")
     await named.wait_until_idle()
     assert named.markers(pull)[0]["verdict"] == "accept"
+
+
+async def test_what_a_named_validator_edits_out_of_a_comment_is_withdrawn(named, pull):
+    said = named.github.comment(pull, "carol", "<!-- ISSUES: date_errors, scope_error -->")
+    await named.wait_until_idle()
+    named.advance_clock()
+    named.github.edit_comment(said, "<!-- ISSUES: date_errors, title_overclaims -->", by="carol")
+    assert await statuses(named, pull) == {
+        "date_errors": "new",
+        "title_overclaims": "new",
+        "scope_error": "withdrawn",
+    }
+    assert issues(named, pull) == [["date_errors", "title_overclaims"]]
+
+
+@pytest.mark.parametrize(("severity", "shown"), [("minor", []), ("major", [["near_duplicate"]])])
+async def test_a_documents_own_severity_decides_whether_a_comment_rejects(named, pull, severity, shown):
+    item = {**DOCUMENT["feedback_items"][0], "severity": severity}
+    item["tag"] = "date_errors" if severity == "minor" else "near_duplicate"  # its gate says the opposite
+    document = json.dumps({**DOCUMENT, "feedback_items": [item]})
+    named.github.comment(pull, "carol", f"```json\n{document}\n```")
+    await named.wait_until_idle()
+    assert issues(named, pull) == shown
 
 
 async def test_whoever_edits_a_validators_comment_does_not_speak_for_it(named, pull):

@@ -151,6 +151,23 @@ async def test_whoever_may_read_sees_which_findings_were_applied(pull, hand_in, 
     )
 
 
+async def test_what_became_of_a_validation_says_of_a_finding_what_the_comment_says(
+    configured, pull, hand_in, ask
+):
+    """A result's own severity goes before its gate's, in both ways."""
+    configured.github.submit_review(pull, "alice", "CHANGES_REQUESTED", "[scope_error] It is too wide.")
+    stated = {"near_duplicate": "error", "date_errors": "warning"}
+    results = [
+        {"tag": tag, "path": PAGE, "line": 1, "message": "This is wrong here", "severity": severity}
+        for tag, severity in stated.items()
+    ]
+    _, accepted = await hand_in(pull, {"findings": results})
+    _, outcome = await ask(accepted["id"])
+    told = {finding["tag"]: finding["blocking"] for finding in outcome["findings"]}
+    assert told == {"near_duplicate": True, "date_errors": False}
+    assert sorted(configured.markers(pull)[0]["blocking"]) == ["near_duplicate", "scope_error"]
+
+
 async def test_a_validation_is_queued_until_it_is_worked_on(harness, pull):
     async with harness.run_bot():
         harness.advance_clock()

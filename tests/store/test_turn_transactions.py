@@ -404,3 +404,24 @@ async def test_of_turns_that_end_together_a_fenced_one_takes_nothing_from_the_ot
     assert [row.effect for lane in lanes if lane != lanes[4] for row in answers[lane]] == [
         make_show_comment(lane) for lane in lanes if lane != lanes[4]
     ]
+
+
+async def test_what_a_turn_wants_done_after_it_is_queued_with_it_or_not_at_all(store):
+    await store.accept(make_delivery("first"))
+    claim = await claim_one(store)
+    known = make_pull_request(number=212)
+    turn = make_turn_result(claim, pull_request=known)
+
+    def see_and_end(transaction):
+        assert load_pull_request(transaction, LANE) == known
+        raise AssertionError("the process ends here")
+
+    with pytest.raises(AssertionError, match="ends here"):
+        await apply_turn(store, claim, turn, follow_ups=see_and_end)
+    assert await store.read(load_pull_request, LANE) is None
+    later = make_delivery("revisit:7:212:head", "revisit:7:212")
+    for _ in range(2):
+        await apply_turn(store, claim, turn, follow_ups=lambda _transaction: (later,))
+    assert (await store.read(load_delivery, later.id)).state is DeliveryState.QUEUED
+    claimed = await claim_one(store)
+    assert (claimed.lane, [delivery.id for delivery in claimed.deliveries]) == (later.lane, [later.id])

@@ -11,6 +11,7 @@ from bot.pull_request.events import CommentEvent, ToolResult, ValidationEvent
 from bot.pull_request.model import Item, Revision, Stance
 from bot.pull_request.record import record_event
 from bot.values import Location
+from bot.verdicts.reviews import MAX_REMOVED, keep_removed
 from bot.verdicts.signals import as_signal
 from tests.builders import ALICE, BOB, HEADS, ME, REPOSITORY, at_minute, make_pull_request
 from tests.verdicts.signal_builders import LEO, MAPPED, verdicts_from
@@ -213,3 +214,12 @@ def test_a_named_author_does_not_judge_their_own_pull_request():
     assert [verdict.counted for verdict in verdicts_from(comment("<!-- ISSUES: a_b -->"), known=known)] == [
         False
     ]
+
+
+def test_of_what_was_edited_out_of_a_comment_the_last_items_are_kept():
+    items = ()
+    for number in range(MAX_REMOVED + 50):
+        items = keep_removed(items, (Item(f"tag_{number}"),), at_minute(number))
+    present, *removed = items
+    assert (present.tag, present.removed_at) == (f"tag_{MAX_REMOVED + 49}", None)
+    assert [item.tag for item in removed] == [f"tag_{number}" for number in range(49, MAX_REMOVED + 49)]

@@ -6,7 +6,7 @@ import pytest
 
 from bot.pull_request.events import LabelEvent
 from bot.pull_request.model import Item, Stance
-from bot.verdicts.signals import as_signal
+from bot.verdicts.signals import MAX_LABELS_KEPT, as_signal
 from tests.builders import ALICE, BOB, ME, RIO, RULES, at_minute, make_pull_request, make_snapshot
 from tests.verdicts.signal_builders import verdicts_from
 
@@ -42,11 +42,23 @@ def test_a_label_taken_off_is_lifted_and_put_on_again_stands_again():
     )
     assert [verdict.lifted_at for verdict in off] == [at_minute(6)]
     again = verdicts_from(label(minutes=7), known=replace(make_pull_request(), verdicts=off))
-    assert [(verdict.lifted_at, verdict.at) for verdict in again] == [(None, at_minute(7))]
+    assert {(verdict.lifted_at, verdict.at) for verdict in again} == {
+        (at_minute(6), at_minute(5)),
+        (None, at_minute(7)),
+    }
     late = verdicts_from(
         label(action="unlabeled", minutes=6), known=replace(make_pull_request(), verdicts=again)
     )
     assert late == again
+
+
+def test_a_label_that_is_put_on_and_taken_off_without_end_keeps_only_the_last_times():
+    verdicts = ()
+    for minute in range(0, 10 * MAX_LABELS_KEPT, 2):
+        steps = label(minutes=minute), label(action="unlabeled", minutes=minute + 1)
+        verdicts = verdicts_from(*steps, known=make_pull_request(verdicts=verdicts))
+    assert len(verdicts) == MAX_LABELS_KEPT + 1
+    assert max(verdict.at for verdict in verdicts) == at_minute(10 * MAX_LABELS_KEPT - 2)
 
 
 @pytest.mark.parametrize("name", ["bug", "gate:", "gate:single", "gate: not a tag!", "gates:date_errors"])

@@ -119,7 +119,6 @@ def _describe_progress(
     pull_request: PullRequest, rules: RepositoryRules, site: LinkContext
 ) -> dict[str, Any]:
     """The iterations of a pull request, and its claims."""
-    from bot.feedback.brief_inputs import feedback_log
     from bot.grounding.audit import grounding_report
     from bot.history.export import best_tracker, feedback_history, iteration_history
     from bot.iterations.selection import selection_report
@@ -132,7 +131,7 @@ def _describe_progress(
         "best_tracker": best_tracker(report.trajectory, pull_request.repository, site.web.host_url)
         if report
         else None,
-        "feedback_log": [entry.as_document() for entry in feedback_log(pull_request)],
+        "feedback_log": [brief.as_document() for brief in pull_request.briefs],
         "grounding": grounding_report(pull_request.grounding, pull_request.head, rules.grounding.catalogue),
     }
 

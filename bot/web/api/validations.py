@@ -13,6 +13,7 @@ from typing import Any
 from aiohttp import web
 
 from bot import regex
+from bot.findings.model import is_blocking
 from bot.gates.config import Permission, RepositoryRules
 from bot.gates.model import Gates
 from bot.gates.rule_book import RuleBook
@@ -24,7 +25,7 @@ from bot.inbox.internal_deliveries import (
     validation_delivery,
     validation_delivery_id,
 )
-from bot.pull_request.model import BLOCKING_SEVERITIES, Item, PullRequest, Verdict
+from bot.pull_request.model import Item, PullRequest, Verdict
 from bot.store.deliveries import load_delivery
 from bot.store.model import DeliveryState
 from bot.store.pull_requests import load_pull_request
@@ -247,15 +248,13 @@ def _refusal(verdict: Verdict, pull_request: PullRequest) -> str:
 
 
 def _finding(item: Item, gates: Gates) -> dict[str, Any]:
-    gate = gates.get(item.tag) if item.tag else None
-    blocking = gate.is_blocking if gate else item.tag is None and item.severity in BLOCKING_SEVERITIES
     return {
         "tag": item.tag,
         "rule": item.rule,
         "path": item.place.path if item.place else None,
         "line": item.place.line if item.place else None,
         "message": item.words,
-        "blocking": blocking,
+        "blocking": is_blocking(item, gates),
     }
 
 
