@@ -298,11 +298,15 @@ class GroupCommit:
                 await self._settle([waiting])
         else:
             _answer(batch, queued)
-            self._wakes.wake()
+            if not self._database.in_order:
+                self._wakes.wake()
 
     async def _commit(self, batch: Sequence[_Waiting]) -> set[str]:
         """Commit a batch; returns the ids that it queued."""
         by_id = {waiting.delivery.id: waiting for waiting in reversed(batch)}
+        if self._database.in_order:
+            # The claim that this leads to comes after what is written here, often in the same commit.
+            self._wakes.wake()
         queued, parked = await self._database.write(lambda transaction: _accept(transaction, by_id))
         # Accepting locks deliveries before lanes, a turn lanes before deliveries. The two never meet
         # as long as accepting touches no row that exists, so these have a transaction of their own.

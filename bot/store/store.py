@@ -208,7 +208,7 @@ class Store:
         finally:
             # Not earlier: a claim of ours that comes in between would take the lane from this turn.
             self.abandon(claim)
-        if due is not None and retry_after is None:
+        if due is not None and not retry_after:
             self._wakes.wake()
 
     def abandon(self, claim: LaneClaim) -> None:
