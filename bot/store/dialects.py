@@ -219,8 +219,8 @@ MAX_WRITES_TOGETHER = 64
 MAX_LOG_PAGES = 16_384
 """Pages of the write-ahead log, of 4 KB each, with which the writer itself copies them into the file."""
 CHECKPOINT_SECONDS = 1.0
-"""Seconds after a durable write until another thread copies the log into the file. Of SQLite's own way, with
-each thousand pages and in the writer, deliveries that wait for their answer would wait for that as well."""
+"""Seconds after a durable write until another thread copies the log into the file. SQLite itself does that in
+the writer, after each thousand pages, while deliveries wait for their answer."""
 
 # FULL survives a power cut; with group commit it costs nothing measurable.
 # With secure_delete what is deleted is overwritten with zeros.

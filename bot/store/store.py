@@ -138,7 +138,7 @@ class Store:
 
     @property
     def wakes(self) -> asyncio.Event:
-        """Set when something may have become due; the worker that waits for it clears it."""
+        """Set when something may be due, or is about to be stored; the worker that waits for it clears it."""
         return self._wakes.event
 
     @property
