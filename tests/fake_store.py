@@ -12,6 +12,8 @@ class FakeStore:
     async def write_claimed(self, _claim, query, *args, **kwargs):
         return await getattr(self, query.__name__)(*args, **kwargs)
 
+    write_claimed_unsynced = write_claimed
+
     def note_claimed(self, _claim, query, *args, **kwargs):
         getattr(self, query.__name__)(*args, **kwargs)
 

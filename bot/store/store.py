@@ -97,6 +97,18 @@ class Store:
             claim, lambda transaction: query(transaction, *args, **kwargs), durable=True
         )
 
+    async def write_claimed_unsynced(
+        self,
+        claim: LaneClaim,
+        query: Query[QueryArguments, WorkResult],
+        *args: QueryArguments.args,
+        **kwargs: QueryArguments.kwargs,
+    ) -> WorkResult:
+        """Like `write_claimed`, for what a power cut may undo: it does not wait for the disk."""
+        return await self._write_fenced(
+            claim, lambda transaction: query(transaction, *args, **kwargs), durable=False
+        )
+
     def note_claimed(
         self,
         claim: LaneClaim,
