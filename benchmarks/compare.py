@@ -103,8 +103,8 @@ MEASURES = {
         2,
         "at most 1.5",
         "The limit is one interpreter, not the waits: the line about processor time says how much a review "
-        "takes. A third of it goes to the store, a quarter each to the requests to GitHub and to the "
-        "decision with its comment.",
+        "takes. A third of it goes to the store, a quarter to the decision with its comment, a sixth to the "
+        "requests to GitHub, and the rest to the event loop and to the deliveries.",
     ),
     "cpu": Measure("processor time of the server for a review, ms", 1),
     "acks": Measure(

@@ -1,4 +1,4 @@
-"""What one rejecting review costs inside: statements, transactions, requests, calls and modules."""
+"""What one delivery costs inside: statements, transactions, requests, calls and modules."""
 
 from __future__ import annotations
 
@@ -23,17 +23,20 @@ from tests.scripted_github import ScriptedGitHub
 BOT = str(ROOT / "bot")
 NOT_COUNTED = (f"{BOT}/fakegithub",)
 WRITES = ("INSERT", "UPDATE", "DELETE")
+REVIEWS = {"rejecting review": ("CHANGES_REQUESTED", DATE_ERROR), "approval": ("APPROVED", "")}
 
 
 def main() -> None:
-    """Print the costs of a warm rejecting review that posts one comment; VERBOSE=1 lists them."""
+    """Print the costs of a warm rejecting review that posts a comment, and of the approval that edits it.
+
+    VERBOSE=1 lists those of the rejecting review.
+    """
     with tempfile.TemporaryDirectory(prefix="whetstone-bench-") as folder:
         asyncio.run(_measure(f"sqlite:///{folder}/bench.db"))
 
 
 async def _measure(database_url: str) -> None:
     statements: list[str] = []
-    calls: Counter[CodeType] = Counter()
 
     @event.listens_for(Pool, "connect")
     def trace(connection: object, _record: object) -> None:
@@ -49,15 +52,23 @@ async def _measure(database_url: str) -> None:
         pulls = [github.open_pull_request(repository, "rio-agent[bot]") for _ in range(6)]
         await _settle(github, instance)
         for pull in pulls[:-1]:
-            github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE_ERROR)
-            await _settle(github, instance)
-        statements.clear()
-        before = len(github.requests)
-        with _counting(calls):
-            github.submit_review(pulls[-1], "alice", "CHANGES_REQUESTED", DATE_ERROR)
-            await _settle(github, instance)
-        requests = Counter(request.method for request in github.requests[before:])
-        _print(statements, calls, requests)
+            for state, body in REVIEWS.values():
+                github.submit_review(pull, "alice", state, body)
+                await _settle(github, instance)
+        costs = {}
+        for name, (state, body) in REVIEWS.items():
+            statements.clear()
+            before = len(github.requests)
+            with _counting(calls := Counter()):
+                github.submit_review(pulls[-1], "alice", state, body)
+                await _settle(github, instance)
+            requests = Counter(request.method for request in github.requests[before:])
+            costs[name] = _costs(statements, calls, requests)
+            if os.environ.get("VERBOSE") and len(costs) == 1:
+                _list(statements, calls)
+        print(" " * 36 + "".join(f"{name:>20}" for name in costs))
+        for line in next(iter(costs.values())):
+            print(f"{line:36}" + "".join(f"{figures[line]:>20}" for figures in costs.values()))
 
 
 async def _settle(github: ScriptedGitHub, instance: RunningInstance) -> None:
@@ -101,19 +112,24 @@ def _commits(statements: list[str], *, synced: bool) -> int:
     return count
 
 
-def _print(statements: list[str], calls: Counter[CodeType], requests: Counter[str]) -> None:
+def _costs(statements: list[str], calls: Counter[CodeType], requests: Counter[str]) -> dict[str, str]:
     kinds = Counter(statement.split(None, 1)[0].upper() for statement in statements)
     modules = {code.co_filename for code in calls}
-    print(f"{'statements':36}{sum(kinds.values()) - kinds['BEGIN'] - kinds['COMMIT'] - kinds['PRAGMA']:>8}")
-    print(f"{'  of them writes':36}{sum(kinds[kind] for kind in WRITES):>8}")
-    print(f"{'commits of changes':36}{_commits(statements, synced=False):>8}")
-    print(f"{'  of them written to the disk':36}{_commits(statements, synced=True):>8}")
-    print(f"{'requests to GitHub, reads + writes':36}{requests['GET']:>8} + {requests['POST']}")
-    print(f"{'calls of own functions':36}{calls.total():>8,}")
-    print(f"{'modules that they are in':36}{len(modules):>8}")
-    if os.environ.get("VERBOSE"):
-        for statement in statements:
-            print("   ", " ".join(statement.split())[:160])
-        for name, count in calls.most_common(40):
-            print(f"{count:6} {name.co_filename.removeprefix(str(ROOT))}:{name.co_qualname}")
-        print("\n".join(sorted(module.removeprefix(str(ROOT)) for module in modules)))
+    writes = requests["POST"] + requests["PATCH"]
+    return {
+        "statements": f"{sum(kinds.values()) - kinds['BEGIN'] - kinds['COMMIT'] - kinds['PRAGMA']}",
+        "  of them writes": f"{sum(kinds[kind] for kind in WRITES)}",
+        "commits of changes": f"{_commits(statements, synced=False)}",
+        "  of them written to the disk": f"{_commits(statements, synced=True)}",
+        "requests to GitHub, reads + writes": f"{requests['GET']} + {writes}",
+        "calls of own functions": f"{calls.total():,}",
+        "modules that they are in": f"{len(modules)}",
+    }
+
+
+def _list(statements: list[str], calls: Counter[CodeType]) -> None:
+    for statement in statements:
+        print("   ", " ".join(statement.split())[:160])
+    for name, count in calls.most_common(40):
+        print(f"{count:6} {name.co_filename.removeprefix(str(ROOT))}:{name.co_qualname}")
+    print("\n".join(sorted({code.co_filename.removeprefix(str(ROOT)) for code in calls})))

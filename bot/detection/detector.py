@@ -27,6 +27,8 @@ WORD_SCALE, FEWEST_WORDS, FACT_SCALE = 3.0, 6, 0.5
 NONE_LENIENCE, LEAD, FORMAL_LEAD = 0.2, 1.45, 1.05
 """What none is given in advance, and how many times as probable as none a type has to be where only the words
 decide, and beside a formal state: a false alarm costs more trust than a failure that stays unsaid."""
+SHORT_STATEMENT, LIKELY, STATED_CONFIDENCE = 14, 0.65, 0.6
+"""A failed check that a comment of so many words states, if it is so likely, is sure enough to show."""
 TEMPERATURE = 2.0
 """Divides all scores, so that probabilities close to 1 still differ; it changes no decision."""
 
@@ -71,6 +73,8 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
     confidence = rules.model.calibrate(found, compute_confidence(found, probabilities, evidence, rules))
     if found is prose and _is_stated_fact(evidence):
         confidence = max(confidence, FACT_CONFIDENCE)
+    if found is prose and _is_short_statement(found, evidence) and max(probabilities) >= LIKELY:
+        confidence = max(confidence, STATED_CONFIDENCE)
     signals = (*signals, *[*dict.fromkeys(f"{match.name}: {match.words}" for match in cued)][:_MOST_CUES])
     if own is found:
         second = SECOND_CUE_BONUS if cued or evidence.pasted(found) else 0.0
@@ -144,6 +148,13 @@ def _is_stated_fact(evidence: Evidence) -> bool:
     names = {match.name for match in evidence.matches}
     stated = any(match.name == _FACT_CUE and not match.note for match in evidence.matches)
     return stated and len(evidence.sentences) == 1 and names <= _FACT_CUES
+
+
+def _is_short_statement(found: FeedbackType, evidence: Evidence) -> bool:
+    """Say whether the comment states a failed check in a few words."""
+    if found is not FeedbackType.VERIFICATION_FAILURE or not evidence.cued(found):
+        return False
+    return sum(len(sentence.words) for sentence in evidence.sentences) <= SHORT_STATEMENT
 
 
 def compute_confidence(

@@ -81,7 +81,10 @@ async def connect_github(  # noqa: PLR0913  each is one choice about the connect
     connector = aiohttp.TCPConnector(limit=50)  # GitHub takes 100 at once
     timeout = aiohttp.ClientTimeout(total=seconds)
     async with aiohttp.ClientSession(
-        connector=connector, timeout=timeout, trace_configs=list(tracing)
+        connector=connector,
+        timeout=timeout,
+        trace_configs=list(tracing),
+        cookie_jar=aiohttp.DummyCookieJar(),  # GitHub's API has none
     ) as session:
         transport = Transport(session, api_url, graphql_url, ErrorMapper(now), response_cache(), may_write)
         yield GitHub(Authenticator(key, transport, now, paused), now)

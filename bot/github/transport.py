@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from math import inf
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 import aiohttp
 import gidgethub
@@ -97,7 +98,7 @@ class Transport:
     @property
     def trusted_origins(self) -> frozenset[str]:
         """The origins that may receive the credentials."""
-        return frozenset({_origin(self.api_url), _origin(self.graphql_url)})
+        return _origins(self.api_url, self.graphql_url)
 
 
 def response_cache(limit: int = _CACHE_BYTES) -> LRUCache[_CacheKey, HttpAnswer]:
@@ -131,7 +132,7 @@ class GitHubRequester(GitHubAPI):
     async def get(self, path: str, **gaps: str | int) -> Any:
         """GET a path."""
         try:
-            return await self.getitem(path, _filled(gaps), accept=ACCEPT_HEADER, jwt=self._jwt)
+            return await self.getitem(fill_path(path, gaps), accept=ACCEPT_HEADER, jwt=self._jwt)
         except _UNREADABLE as error:
             raise self._unreadable() from error
 
@@ -187,14 +188,14 @@ class GitHubRequester(GitHubAPI):
         """What GitHub says after having written."""
         ask = self.patch if method == "PATCH" else self.post
         try:
-            return await ask(path, _filled(gaps), data=data, accept=ACCEPT_HEADER, jwt=self._jwt)
+            return await ask(fill_path(path, gaps), data=data, accept=ACCEPT_HEADER, jwt=self._jwt)
         except _UNREADABLE as error:
             raise self._unreadable() from error
 
     async def remove(self, path: str, **gaps: str | int) -> None:
         """Delete what is there."""
         try:
-            await self.delete(path, _filled(gaps), accept=ACCEPT_HEADER, jwt=self._jwt)
+            await self.delete(fill_path(path, gaps), accept=ACCEPT_HEADER, jwt=self._jwt)
         except _UNREADABLE as error:
             raise self._unreadable() from error
 
@@ -215,7 +216,7 @@ class GitHubRequester(GitHubAPI):
         try:
             page: Any
             page, following, _ = await self._make_request(
-                "GET", url, _filled(gaps), b"", ACCEPT_HEADER, jwt=self._jwt
+                "GET", fill_path(url, gaps), None, b"", ACCEPT_HEADER, jwt=self._jwt
             )
         except _UNREADABLE as error:
             raise self._unreadable() from error
@@ -294,12 +295,22 @@ async def _read_tail(response: aiohttp.ClientResponse, size: int) -> bytes:
 _UNREADABLE = (gidgethub.GitHubException, ValueError, LookupError, TypeError, RecursionError)
 
 
-def _filled(gaps: Mapping[str, str | int]) -> dict[str, str]:
+def fill_path(path: str, gaps: Mapping[str, str | int]) -> str:
+    """Fill the `{gaps}` of a path with quoted values, and a `{+gap}` with one that is quoted already.
+
+    As gidgethub does, in less time. A dot needs no quoting, but would lead to another endpoint.
+    """
     filled = {name: str(value) for name, value in gaps.items()}
-    # gidgethub quotes what fills a gap, but a dot needs no quoting.
     if dotted := [name for name, value in filled.items() if has_dot_segment(value)]:
         raise NotFound(f"a name on GitHub can't be `.` or `..`: {', '.join(dotted)}")
-    return filled
+    for name, value in filled.items():
+        path = path.replace(f"{{+{name}}}", value).replace(f"{{{name}}}", quote(value, safe=""))
+    return path
+
+
+@lru_cache(maxsize=8)
+def _origins(api_url: str, graphql_url: str) -> frozenset[str]:
+    return frozenset({_origin(api_url), _origin(graphql_url)})
 
 
 def _origin(url: str) -> str:

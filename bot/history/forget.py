@@ -509,8 +509,13 @@ def delete_parked(transaction: Transaction, repository_id: int, who: int, until:
         )
 
 
-def forgets_people(transaction: Transaction, lane: str) -> int | None:
-    """Return the lane's repository where a person asked to be forgotten: it keeps no bodies; else None."""
+def forgets_people(
+    transaction: Transaction, lane: str, forgotten: Mapping[int, datetime] | None = None
+) -> int | None:
+    """Return the lane's repository where a person asked to be forgotten: it keeps no bodies; else None.
+
+    `forgotten` are those who asked to be, if they are loaded already.
+    """
     kind, _, rest = lane.partition(":")
     number = rest.partition(":")[0]
     # A backfill is followed by reading its steps; they name nobody.
@@ -518,7 +523,10 @@ def forgets_people(transaction: Transaction, lane: str) -> int | None:
         return None
     is_below = kind in {"pr", "issue", "commit", "revisit"}
     is_here = ":" in rest if is_below else kind in {"weekly", "repository"}
-    return int(number) if is_here and load_forgotten(transaction, int(number)) else None
+    if not is_here:
+        return None
+    forgotten = load_forgotten(transaction, int(number)) if forgotten is None else forgotten
+    return int(number) if forgotten else None
 
 
 def _is_reviewed_by(repository_id: int, account_id: int) -> ColumnElement[bool]:

@@ -23,7 +23,7 @@ from bot.pull_request.events import CheckBackfillEvent, Event, IgnoredEvent
 from bot.pull_request.model import PullRequest
 from bot.store.database import Transaction
 from bot.store.model import Delivery, LaneClaim, RepositoryOwnership, RowState, TurnResult
-from bot.store.pull_requests import load_pull_request
+from bot.store.pull_requests import decode_pull_request, load_pull_request
 from bot.store.store import Store
 from bot.turn.run import NO_CHANGE, TurnRunner
 from bot.turn.store import apply_turn
@@ -43,13 +43,17 @@ class LaneProcessor:
 
     async def process(self, claim: LaneClaim) -> None:
         """Bring GitHub up to date with the lane's deliveries; raises if it must be tried again."""
-        claim = await resolve_installation(claim, self.store)
+        if claim.ownership is None:
+            stored = decode_pull_request(claim.stored)
+        else:
+            claim = await resolve_installation(claim, self.store)
+            stored = await self.store.read(load_pull_request, claim.lane)
         sender = Sender(self.store, self.github, self.clock)
-        stored = await self.store.read(load_pull_request, claim.lane)
         # A row whose answer was lost is settled first: what it wrote decides whether we edit or post.
         unsettled = tuple(row for row in claim.outbox if row.state is RowState.SENDING)
         if unsettled:
             await sender.send(claim, unsettled, stored.sticky if stored else None)
+            await self.store.write_notes(claim)
             stored = await self.store.read(load_pull_request, claim.lane)
         owed = tuple(row for row in claim.outbox if row.state is RowState.READY)
         if claim.deliveries:
@@ -63,7 +67,8 @@ class LaneProcessor:
             is_post = partial(posts_new_comment, sticky=stored.sticky if stored else None)
             follow_ups = partial(_plan_revisits, result=result, named=named, now=self.clock())
             owed = await apply_turn(self.store, claim, result, is_post, follow_ups)
-            self.store.wakes.set()
+            if named or result.revisit_at:
+                self.store.wakes.set()
         await sender.send(claim, owed, stored.sticky if stored else None)
 
     async def _find_named(self, result: TurnResult) -> dict[str, str]:

@@ -120,7 +120,8 @@ class LaneRunner:
             )
             await self.store.isolate(claim)
         try:
-            await self.handler.process(claim)
+            await self._call_handler(claim)
+            await self._release_done(claim, whole)
         except RetryLater as retry:
             await self.store.release(claim, retry_after=retry.seconds, attempt=claim.attempt)
         except RateLimited as limit:
@@ -131,8 +132,14 @@ class LaneRunner:
             raise
         except Exception as error:  # noqa: BLE001  caught once, here: logged, tried again, then parked
             await self._release_failed(claim, error)
-        else:
-            await self._release_done(claim, whole)
+
+    async def _call_handler(self, claim: LaneClaim) -> None:
+        try:
+            await self.handler.process(claim)
+        except Exception:
+            # Apart from the release: if it is this that can't be stored, the lane is still released.
+            await self.store.write_notes(claim)
+            raise
 
     async def _release_done(self, claim: LaneClaim, whole: LaneClaim) -> None:
         if claim is not whole:

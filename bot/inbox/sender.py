@@ -263,9 +263,9 @@ class Sender:
                 return await self._show_comment(claim, row, effect, sticky)
             case RetireComment():
                 await self._retire(effect)
-                await self.store.note_claimed(claim, mark_sent, row)
+                self.store.note_claimed(claim, mark_sent, row)
             case CancelWrite():
-                await self.store.note_claimed(claim, mark_sent, row)
+                self.store.note_claimed(claim, mark_sent, row)
             case AddReaction() | PostReply() | MinimiseReply():
                 await self._send_reply(claim, row, effect)
             case ShowWeeklyIssue() | PostWeekComment():
@@ -291,7 +291,9 @@ class Sender:
         priority = _priority(row.effect)
         if priority is None or row.state is RowState.STARTED:
             return
-        if wait := await self.store.write(spend_write, claim.installation_id, priority):
+        # After a power cut, a write of the last moment may be counted less; GitHub's minute is over by then.
+        spend = self.store.write_claimed_unsynced
+        if wait := await spend(claim, spend_write, claim.installation_id, priority):
             raise RetryLater(wait)
 
     async def _send_reply(
@@ -334,7 +336,7 @@ class Sender:
                     effect.repository, effect.number, live.comment_id, live.node_id, successor_url=posted.url
                 ),
             )
-        await self.store.note_claimed(claim, mark_sent, row, new_sticky, then)
+        self.store.note_claimed(claim, mark_sent, row, new_sticky, then)
         return new_sticky
 
     async def _post(self, claim: LaneClaim, row: OutboxRow, effect: ShowComment) -> PostedComment:
@@ -363,10 +365,10 @@ class Sender:
             if claim.attempt < DELETED_AFTER:
                 raise GitHubUnavailable(str(error)) from error
             deleted = replace(live, deleted_at=self.clock())
-            await self.store.note_claimed(claim, mark_sent, row, deleted)
+            self.store.note_claimed(claim, mark_sent, row, deleted)
             return deleted
         new_sticky = _posted_sticky(effect, posted, self.clock())
-        await self.store.note_claimed(claim, mark_sent, row, new_sticky)
+        self.store.note_claimed(claim, mark_sent, row, new_sticky)
         return new_sticky
 
     async def _retire(self, effect: RetireComment) -> None:

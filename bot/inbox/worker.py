@@ -17,6 +17,9 @@ from bot.store.model import LaneClaim, StoreUnavailable
 from bot.store.store import Store
 
 POLL_SECONDS = 1.0
+QUIET_SECONDS = 0.05
+"""Seconds without an arrival after which the store is asked when the next lane is due. While deliveries come
+in, one wakes the worker anyway; and a turn that has just begun is not held up by the question."""
 SHUTDOWN_SECONDS = 7.0
 """Seconds that running turns get to finish when the process is asked to stop."""
 SWEEP_SECONDS = 3600.0
@@ -184,13 +187,23 @@ class Worker:
         if self._claims.failures:  # what is due can't be claimed
             await wait_or_stop(self._stopping, self._claims.delay)
             return
+        if await self._is_woken(QUIET_SECONDS):
+            return
         due = POLL_SECONDS
         with contextlib.suppress(Exception):  # an error of the store is logged by claiming
             ahead = await self.store.next_due()
             due = POLL_SECONDS if ahead is None else min(POLL_SECONDS, max(0.01, ahead))
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.store.wakes.wait(), due)
+        await self._is_woken(due)
+
+    async def _is_woken(self, seconds: float) -> bool:
+        """Wait until something arrives, at most so many seconds; returns whether it did."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.store.wakes.wait()
+        except TimeoutError:
+            return False
         self.store.wakes.clear()
+        return True
 
     async def _ticks(self) -> None:
         while True:

@@ -57,7 +57,7 @@ class AnnouncementWriter:
         elif row.state is not RowState.SENDING or not await self._find_posted(row, effect):
             await self.store.write_claimed(claim, mark_sending, row)
             await self.github.create_comment(effect.repository, effect.number, effect.body)
-        await self.store.note_claimed(claim, mark_sent, row)
+        self.store.note_claimed(claim, mark_sent, row)
 
     async def _close(self, effect: CloseAnnouncement) -> None:
         """Replace its text; nothing if it was never posted, closed before, or deleted."""
@@ -102,21 +102,21 @@ class CheckRunWriter:
         else:
             await self.store.write_claimed(claim, mark_sending, row)
             await self._create(effect.repository, text, link)
-        await self.store.note_claimed(claim, mark_sent, row)
+        self.store.note_claimed(claim, mark_sent, row)
 
     async def write_suggestions(self, claim: LaneClaim, row: OutboxRow, effect: PostSuggestions) -> None:
         """Post one review with the suggestions; again without the lines that GitHub rejects."""
         if row.state is RowState.SENDING:
             lookup_time(row, self.clock())
             if await self._has_suggested(effect):
-                await self.store.note_claimed(claim, mark_sent, row)
+                self.store.note_claimed(claim, mark_sent, row)
                 return
         await self.store.write_claimed(claim, mark_sending, row)
         try:
             await self._review(effect)
         except ValidationFailed:
             await self._drop_unknown_lines(effect)
-        await self.store.note_claimed(claim, mark_sent, row)
+        self.store.note_claimed(claim, mark_sent, row)
 
     async def _create(self, repository: Repository, text: CheckRunText, link: str) -> None:
         try:
@@ -171,7 +171,7 @@ class LabelWriter:
             if label not in effect.labels and label in present:
                 with contextlib.suppress(NotFound):  # somebody was quicker
                     await self.github.remove_label(repository, number, label)
-        await self.store.note_claimed(claim, mark_sent, row)
+        self.store.note_claimed(claim, mark_sent, row)
 
 
 REPLY_MARKER = "ANSWER"
@@ -193,7 +193,7 @@ class ReplyWriter:
         except (NotFound, Forbidden, ValidationFailed) as error:
             if isinstance(error, Forbidden) and error.permission:
                 raise  # all reactions are blocked, not this one alone
-        await self.store.note_claimed(claim, mark_sent, row)
+        self.store.note_claimed(claim, mark_sent, row)
 
     async def write_reply(self, claim: LaneClaim, row: OutboxRow, effect: PostReply) -> None:
         """Post the reply, unless a lost attempt has; then minimise the replies that it supersedes."""
@@ -202,13 +202,13 @@ class ReplyWriter:
             await self.store.write_claimed(claim, mark_sending, row)
             posted = await self._post(effect)
         older = await self._superseded(claim, effect)
-        await self.store.note_claimed(claim, mark_replied, row, posted, older)
+        self.store.note_claimed(claim, mark_replied, row, posted, older)
 
     async def minimise(self, claim: LaneClaim, row: OutboxRow, effect: MinimiseReply) -> None:
         """Minimise a reply, unless it was deleted."""
         with contextlib.suppress(NotFound):
             await self.github.minimise(effect.repository, effect.node_id)
-        await self.store.note_claimed(claim, mark_sent, row)
+        self.store.note_claimed(claim, mark_sent, row)
 
     async def _post(self, effect: PostReply) -> PostedComment:
         body = f"{effect.body.rstrip()}\n\n{reply_marker(effect.key)}\n"
@@ -227,6 +227,7 @@ class ReplyWriter:
         )
 
     async def _superseded(self, claim: LaneClaim, effect: PostReply) -> tuple[MinimiseReply, ...]:
+        await self.store.write_notes(claim)  # an earlier row may be one of these replies
         replies = await self.store.read(load_replies, claim.lane)
         return tuple(
             MinimiseReply(effect.repository, reply.node_id)
@@ -271,7 +272,7 @@ class WeeklyIssueWriter:
         if issue.open and effect.comment:
             comment = link_whole_week(effect.comment, issue.url)
             then = (PostWeekComment(effect.repository, issue.number, effect.week, comment),)
-        await self.store.note_claimed(claim, mark_week_posted, row, effect.repository.id, issue.number, then)
+        self.store.note_claimed(claim, mark_week_posted, row, effect.repository.id, issue.number, then)
 
     async def write_week_comment(self, claim: LaneClaim, row: OutboxRow, effect: PostWeekComment) -> None:
         """Post the week's comment once, even if an earlier attempt's answer was lost."""
@@ -280,11 +281,11 @@ class WeeklyIssueWriter:
             first_line = effect.body.partition("\n")[0]
             since = self.clock() - _LOOKUP_PERIOD
             if await self.github.find_text(effect.repository, effect.number, first_line, since):
-                await self.store.note_claimed(claim, mark_sent, row)
+                self.store.note_claimed(claim, mark_sent, row)
                 return
         await self.store.write_claimed(claim, mark_sending, row)
         await self.github.create_comment(effect.repository, effect.number, effect.body)
-        await self.store.note_claimed(claim, mark_sent, row)
+        self.store.note_claimed(claim, mark_sent, row)
 
     async def _fold_shown_week(self, effect: ShowWeeklyIssue, issue: FoundIssue) -> None:
         """Move the week that the description shows into its own comment, before another one replaces it."""

@@ -9,6 +9,7 @@ read under its former name, or rows written by an earlier version lose their mea
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -66,13 +67,22 @@ _PREPARED = tuple(map(msgspec.json.Decoder, (PullRequest, *STORED_EFFECTS.values
 
 def encode(value: Any) -> str:
     """Encode a value as JSON, whatever characters it holds."""
-    # Escaped ASCII: PostgreSQL's text knows no NUL, and UTF-8 no half of a surrogate pair.
+    # Always ASCII: PostgreSQL's text knows no NUL, and UTF-8 no half of a surrogate pair.
+    with suppress(UnicodeEncodeError):
+        encoded = msgspec.json.encode(value)
+        if encoded.isascii():
+            return encoded.decode("ascii")
     return json.dumps(msgspec.to_builtins(value), separators=(",", ":"))
 
 
 def decode(text: str, kind: type[StoredValue]) -> StoredValue:
     """Decode the value of this type from JSON."""
-    return msgspec.convert(json.loads(text), kind)
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:  # half of a surrogate pair
+        return msgspec.convert(json.loads(text), kind)
 
 
 def encode_effect(effect: Effect) -> str:

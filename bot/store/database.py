@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from sqlalchemy import (
@@ -198,6 +198,9 @@ COMMAND_SECONDS = 8
 
 class Database(Protocol):
     """Runs work in transactions without blocking the event loop."""
+
+    in_order: ClassVar[bool]
+    """Whether a write sees what was asked to be written before it, also if that is not committed yet."""
 
     async def write(self, work: TransactionWork[WorkResult], *, durable: bool = True) -> WorkResult:
         """Run the work and return its result once it is committed.

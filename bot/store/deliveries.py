@@ -28,7 +28,7 @@ from sqlalchemy import (
 
 from bot.store import lanes
 from bot.store.codec import column_text
-from bot.store.database import Database, Dialect, Transaction, to_datetime
+from bot.store.database import Database, Dialect, Transaction, TransactionWork, WorkResult, to_datetime
 from bot.store.lanes import LaneWakes, notify_workers
 from bot.store.model import (
     Acceptance,
@@ -259,7 +259,7 @@ class GroupCommit:
         self._positions = itertools.count(time.time_ns())
         self._closed = False
         self._arrivals: deque[float] = deque(maxlen=CROWD_SIZE)
-        self._writer = asyncio.create_task(self._write(), name="inbox writer")
+        self._writer = asyncio.create_task(self._write_all(), name="inbox writer")
 
     async def accept(self, delivery: Delivery) -> Acceptance:
         """Return only when the delivery is safe on disk, or known already."""
@@ -285,7 +285,7 @@ class GroupCommit:
         await self._queue.put(None)
         await self._writer
 
-    async def _write(self) -> None:
+    async def _write_all(self) -> None:
         while (first := await self._queue.get()) is not None:
             batch = [first]
             last = False
@@ -310,17 +310,25 @@ class GroupCommit:
                 await self._settle([waiting])
         else:
             _answer(batch, queued)
-            self._wakes.wake()
 
     async def _commit(self, batch: Sequence[_Waiting]) -> set[str]:
         """Commit a batch; returns the ids that it queued."""
         by_id = {waiting.delivery.id: waiting for waiting in reversed(batch)}
-        queued, parked = await self._database.write(lambda transaction: _accept(transaction, by_id))
+        queued, parked = await self._write(lambda transaction: _accept(transaction, by_id))
         # Accepting locks deliveries before lanes, a turn lanes before deliveries. The two never meet
         # as long as accepting touches no row that exists, so these have a transaction of their own.
         if parked:
-            queued |= await self._database.write(lambda transaction: requeue_parked(transaction, parked))
+            queued |= await self._write(lambda transaction: requeue_parked(transaction, parked))
         return queued
+
+    async def _write(self, work: TransactionWork[WorkResult]) -> WorkResult:
+        """Write, and wake the worker, so that its claim comes after what is written."""
+        if self._database.in_order:
+            self._wakes.wake()  # its claim is often part of the same commit
+            return await self._database.write(work)
+        result = await self._database.write(work)
+        self._wakes.wake()
+        return result
 
 
 def _accept(transaction: Transaction, by_id: Mapping[str, _Waiting]) -> tuple[set[str], set[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from bot.pull_request.effects import Effect, StoreCommand
 from bot.pull_request.model import PullRequest
@@ -125,6 +126,13 @@ class RepositoryOwnership:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredPullRequest:
+    """A row of what is known, not decoded yet: one that can't be decoded fails its own lane's turn alone."""
+
+    row: Any
+
+
+@dataclass(frozen=True, slots=True)
 class LaneClaim:
     """One lane, owned by one worker until it is released."""
 
@@ -139,6 +147,8 @@ class LaneClaim:
     """None for nearly all: no installation has lost the repository."""
     crashes: int = 0
     """Claims in a row before this one that ended without release, because their process crashed."""
+    stored: StoredPullRequest | None = field(default=None, compare=False, repr=False)
+    """The lane's pull request, as it was when the lane was claimed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -14,7 +14,9 @@ from sqlalchemy import (
     ColumnElement,
     Double,
     Insert,
+    Integer,
     Row,
+    ScalarSelect,
     Select,
     Update,
     and_,
@@ -68,59 +70,66 @@ PRIORITY_SHARES = (1.0, 0.8, 0.6)
 
 def spend_write(transaction: Transaction, installation_id: int, priority: int) -> float:
     """Count one content write (0 rejection, 1 reply, 2 summary): 0 to go ahead, else the seconds to wait."""
-    now = _lock(transaction, installation_id)
-    recent = {
-        "whose": installation_id,
-        "since": now - RATE_WINDOWS[-1].seconds,
-        "until": now + CONCURRENT_SECONDS,
-    }
-    spent = transaction.execute(_SPENT, recent).scalars().all()
-    wait = wait_for_window(spent, now, PRIORITY_SHARES[min(priority, len(PRIORITY_SHARES) - 1)])
+    now, _ = _lock(transaction, installation_id)
+    return _spend(transaction, installation_id, priority, now)
+
+
+def may_post(transaction: Transaction, installation_id: int) -> bool:
+    """Count a write of a rejection that goes ahead now; False if it must wait, or any kind is refused."""
+    now, is_blocked = _lock(transaction, installation_id)
+    return not is_blocked and _spend(transaction, installation_id, 0, now) == 0
+
+
+def _spend(transaction: Transaction, installation_id: int, priority: int, now: float) -> float:
+    share = PRIORITY_SHARES[min(priority, len(PRIORITY_SHARES) - 1)]
+    values: dict[str, float] = {"whose": installation_id, "until": now + CONCURRENT_SECONDS}
+    for number, window in enumerate(RATE_WINDOWS):
+        values[f"since_{number}"] = now - window.seconds
+        values[f"newer_{number}"] = int(window.most * share) - 1
+    full = transaction.execute(_FULL_SINCE, values).one()
+    waits = (
+        0.0 if at is None else at + window.seconds - now
+        for at, window in zip(full, RATE_WINDOWS, strict=True)
+    )
+    wait = max(waits)
     if wait == 0:
         transaction.execute(_SPENDING, {"installation_id": installation_id, "at": now})
     return wait
 
 
-def wait_for_window(spent: Sequence[float], now: float, share: float) -> float:
-    """Seconds until every window has room again; `spent` are the times of the writes, oldest first."""
-    return max(_wait(spent, now, window.seconds, int(window.most * share)) for window in RATE_WINDOWS)
-
-
-def _wait(spent: Sequence[float], now: float, seconds: float, most: int) -> float:
-    recent = [at for at in spent if at > now - seconds]
-    if len(recent) < most:
-        return 0.0
-    return recent[len(recent) - most] + seconds - now
-
-
-def _lock(transaction: Transaction, installation_id: int) -> float:
-    """Return the time, once no other instance is spending for this installation."""
+def _lock(transaction: Transaction, installation_id: int) -> tuple[float, bool]:
+    """Return the time, once no other instance spends for this installation, and whether it has blocks."""
     mine = _locked(transaction.dialect)
     values = {"whose": installation_id, **transaction.passed_time}
-    now: float | None = transaction.execute(mine, values).scalar()
-    if now is None:
+    row = transaction.execute(mine, values).first()
+    if row is None:
         transaction.execute(_first(transaction.dialect), {"id": installation_id})
-        now = transaction.execute(mine, values).scalar_one()
-    return now
+        row = transaction.execute(mine, values).one()
+    return row.now, bool(row.is_blocked)
 
 
-_SPENT = (
-    select(spending_table.c.at)
-    .where(
+def _full_since(number: int) -> ScalarSelect[float]:
+    """Select the oldest of the newest writes that fill a window; NULL if it has room."""
+    at = spending_table.c.at
+    newest = select(at).where(
         spending_table.c.installation_id == bindparam("whose"),
-        spending_table.c.at > bindparam("since", type_=Double),
-        spending_table.c.at <= bindparam("until", type_=Double),
+        at > bindparam(f"since_{number}", type_=Double),
+        at <= bindparam("until", type_=Double),
     )
-    .order_by(spending_table.c.at)
-)
+    newest = newest.order_by(at.desc()).limit(1).offset(bindparam(f"newer_{number}", type_=Integer))
+    return newest.scalar_subquery()
+
+
+_FULL_SINCE = select(*(_full_since(number).label(f"full_{number}") for number in range(len(RATE_WINDOWS))))
 _SPENDING = insert(spending_table)
 
 
 @cache
-def _locked(dialect: Dialect) -> Select[Any]:
+def _locked(dialect: Dialect) -> Select[float, bool]:
     # The time is that of the question; a write that was counted meanwhile counts all the same.
+    is_blocked = exists().where(permission_block_table.c.installation_id == bindparam("whose"))
     mine = (
-        select(dialect.now)
+        select(dialect.now.label("now"), is_blocked.label("is_blocked"))
         .select_from(installation_table)
         .where(installation_table.c.id == bindparam("whose"))
     )
@@ -143,31 +152,34 @@ def load_owed(transaction: Transaction, lanes: Collection[str]) -> tuple[OutboxR
     return tuple(_row(row, at) for row in rows)
 
 
-def save_effects(transaction: Transaction, lane: str, effects: Sequence[Effect]) -> tuple[OutboxRow, ...]:
-    """Add these effects to what the lane owes; a newer one replaces an unsent one of its target."""
+def save_effects(
+    transaction: Transaction,
+    lane: str,
+    effects: Sequence[Effect],
+    may_start: Callable[[Effect], bool] = lambda _effect: False,
+) -> tuple[OutboxRow, ...]:
+    """Add these effects to what the lane owes; a newer one replaces an unsent one of its target.
+
+    The first row is marked as sent by this turn if it may be started.
+    """
     before = _rows(transaction, (lane,))
     wanted, replaced = _replace_unsent([_row(row) for row in before if row.state == READY], effects)
     if replaced:
         transaction.execute(_DELETE_ROWS, {"ids": replaced})
     at = _read_at(transaction, before)
     kept = tuple(_row(row, at) for row in before if row.id not in replaced and row.refusal is None)
-    if not wanted:
-        return kept
-    first = before[-1].position + 1 if before else 1
+    if kept and kept[0].state is RowState.READY and may_start(kept[0].effect):
+        kept = (replace(mark_sending(transaction, kept[0]), state=RowState.STARTED), *kept[1:])
     added = [OutboxRow(uuid.uuid4().hex, lane, effect, RowState.READY) for effect in wanted]
-    passed_time = transaction.passed_time
-    transaction.execute(
-        _owed(transaction.dialect),
-        [_values(position, row) | passed_time for position, row in enumerate(added, first)],
-    )
+    is_started = bool(added) and not kept and may_start(wanted[0])
+    first, passed_time = before[-1].position + 1 if before else 1, transaction.passed_time
+    values = [_values(position, row) | passed_time for position, row in enumerate(added, first)]
+    if is_started:
+        added[0] = replace(added[0], state=RowState.STARTED)
+        transaction.execute(_started(transaction.dialect), values.pop(0))
+    if values:
+        transaction.execute(_owed(transaction.dialect), values)
     return (*kept, *added)
-
-
-def start_post(transaction: Transaction, installation_id: int, row: OutboxRow) -> OutboxRow:
-    """Count a row that posts a comment, and mark it as sent by this turn, unless it may not be sent now."""
-    if load_blocks(transaction, installation_id) or spend_write(transaction, installation_id, 0):
-        return row
-    return replace(mark_sending(transaction, row), state=RowState.STARTED)
 
 
 def mark_sending(transaction: Transaction, row: OutboxRow) -> OutboxRow:
@@ -250,6 +262,11 @@ _DELETE_ROWS = delete(outbox_table).where(outbox_table.c.id.in_(bindparam("ids",
 @cache
 def _owed(dialect: Dialect) -> Insert:
     return insert(outbox_table).values(created_at=dialect.now, state=READY)
+
+
+@cache
+def _started(dialect: Dialect) -> Insert:
+    return insert(outbox_table).values(created_at=dialect.now, state=SENDING, sending_at=dialect.now)
 
 
 @cache

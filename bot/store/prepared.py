@@ -115,6 +115,17 @@ class PreparedStatements:
         try:
             return prepared.run(driver, rows)
         except DriverError as error:
-            raise cast(
-                "Exception", DBAPIError.instance(prepared.text, None, error, DriverError, dialect=_DIALECT)
-            ) from error
+            raise _translate(prepared.text, error) from error
+
+
+def run_on_driver(driver: DriverConnection, command: str) -> None:
+    """Run a command that returns nothing."""
+    try:
+        driver.execute(command).close()
+    except DriverError as error:
+        raise _translate(command, error) from error
+
+
+def _translate(text: str, error: DriverError) -> Exception:
+    """Return the error as SQLAlchemy raises it."""
+    return cast("Exception", DBAPIError.instance(text, None, error, DriverError, dialect=_DIALECT))

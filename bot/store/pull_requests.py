@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -12,6 +13,7 @@ from sqlalchemy import Insert, Row, Table, bindparam, func, select
 from bot.pull_request.model import PullRequest, StickyComment
 from bot.store.codec import decode, encode, encode_record
 from bot.store.database import Dialect, Transaction, to_datetime
+from bot.store.model import StoredPullRequest
 from bot.store.schema import pull_request_table, sticky_table
 
 
@@ -31,17 +33,27 @@ def load_newest_pull_requests(
 
 def load_pull_request(transaction: Transaction, lane: str) -> PullRequest | None:
     """Load the pull request of this lane with its sticky comment, None if nothing is recorded."""
-    row = transaction.execute(_PULL_REQUEST, {"wanted": lane}).first()
-    if row is None:
+    return decode_pull_request(load_stored(transaction, (lane,)).get(lane))
+
+
+def load_stored(transaction: Transaction, lanes: Collection[str]) -> dict[str, StoredPullRequest]:
+    """Load the rows of the pull requests of these lanes, by lane."""
+    rows = transaction.execute(_PULL_REQUESTS, {"lanes": tuple(lanes)})
+    return {row.key: StoredPullRequest(row) for row in rows}
+
+
+def decode_pull_request(stored: StoredPullRequest | None) -> PullRequest | None:
+    """Decode a pull request with its sticky comment."""
+    if stored is None:
         return None
-    record = decode(row.record, PullRequest)
-    return record if row.lane is None else replace(record, sticky=_sticky(row))
+    record = decode(stored.row.record, PullRequest)
+    return record if stored.row.lane is None else replace(record, sticky=_sticky(stored.row))
 
 
-_PULL_REQUEST = (
-    select(pull_request_table.c.record, sticky_table)
+_PULL_REQUESTS = (
+    select(pull_request_table.c.lane.label("key"), pull_request_table.c.record, sticky_table)
     .select_from(pull_request_table.outerjoin(sticky_table))
-    .where(pull_request_table.c.lane == bindparam("wanted"))
+    .where(pull_request_table.c.lane.in_(bindparam("lanes", expanding=True)))
 )
 
 

@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Concatenate, ParamSpec, TypeVar
 
 from bot.gates.rule_book import StoredConfig
-from bot.store import deliveries, lanes, outbox, reconcile, repositories, retention
+from bot.store import deliveries, lanes, outbox, pull_requests, reconcile, repositories, retention
 from bot.store.database import (
     Database,
     PostgresServer,
@@ -64,6 +64,8 @@ class Store:
         self._inbox = inbox
         self._wakes = wakes
         self._held: dict[str, int] = {}
+        self._notes: dict[tuple[str, int], list[TransactionWork[None]]] = {}
+        """By lane and fence: what the lane's next transaction writes besides."""
 
     async def read(
         self,
@@ -95,34 +97,60 @@ class Store:
             claim, lambda transaction: query(transaction, *args, **kwargs), durable=True
         )
 
-    async def note_claimed(
+    async def write_claimed_unsynced(
         self,
         claim: LaneClaim,
         query: Query[QueryArguments, WorkResult],
         *args: QueryArguments.args,
         **kwargs: QueryArguments.kwargs,
     ) -> WorkResult:
-        """Like `write_claimed`, for what GitHub shows already: after a power cut it is looked up there."""
+        """Like `write_claimed`, for what a power cut may undo: it does not wait for the disk."""
         return await self._write_fenced(
             claim, lambda transaction: query(transaction, *args, **kwargs), durable=False
         )
 
+    def note_claimed(
+        self,
+        claim: LaneClaim,
+        query: Query[QueryArguments, None],
+        *args: QueryArguments.args,
+        **kwargs: QueryArguments.kwargs,
+    ) -> None:
+        """Run a query in the lane's next transaction, at the latest in the one that releases it.
+
+        For what GitHub shows already: if the process ends before, it is looked up there, or written again.
+        """
+        notes = self._notes.setdefault((claim.lane, claim.fence), [])
+        notes.append(lambda transaction: query(transaction, *args, **kwargs))
+
+    async def write_notes(self, claim: LaneClaim) -> None:
+        """Commit what was noted for the lane; nothing is written if nothing was."""
+        if self._notes.get((claim.lane, claim.fence)):
+            await self._write_fenced(claim, lambda _transaction: None, durable=False)
+
     async def _write_fenced(
         self, claim: LaneClaim, work: TransactionWork[WorkResult], *, durable: bool
     ) -> WorkResult:
+        notes = self._notes.get((claim.lane, claim.fence), [])
+        number = len(notes)
+
         def write_fenced(transaction: Transaction) -> WorkResult:
             lanes.hold_lane(transaction, claim, self.instance)
+            for note in notes[:number]:
+                note(transaction)
             return work(transaction)
 
         try:
-            return await self.database.write(write_fenced, durable=durable)
+            result = await self.database.write(write_fenced, durable=durable)
         except (LaneFenced, StoreUnavailable):
             self.abandon(claim)
             raise
+        del notes[:number]
+        return result
 
     @property
     def wakes(self) -> asyncio.Event:
-        """Set when something may have become due; the worker that waits for it clears it."""
+        """Set when something may be due, or is about to be stored; the worker that waits for it clears it."""
         return self._wakes.event
 
     @property
@@ -175,21 +203,29 @@ class Store:
     async def release(self, claim: LaneClaim, *, retry_after: float | None = None, attempt: int = 0) -> None:
         """Release the lane: due again after `retry_after`, or when something more arrives.
 
-        Without `retry_after` the turn is finished, and the lane's count of crashes starts over.
+        What was noted is committed with it. Without `retry_after` the turn is finished, and the lane's count
+        of crashes starts over.
         """
         rest = lanes.LaneRest(retry_after, attempt)
+
+        def release_lane(transaction: Transaction) -> float | None:
+            return _release_lane(transaction, claim, self.instance, rest)
+
+        has_notes = bool(self._notes.get((claim.lane, claim.fence)))
         try:
-            due = await self.database.write(
-                lambda transaction: _release_lane(transaction, claim, self.instance, rest), durable=False
-            )
+            if has_notes:
+                due = await self._write_fenced(claim, release_lane, durable=False)
+            else:
+                due = await self.database.write(release_lane, durable=False)
         finally:
             # Not earlier: a claim of ours that comes in between would take the lane from this turn.
             self.abandon(claim)
-        if due is not None and retry_after is None:
+        if due is not None and not retry_after:
             self._wakes.wake()
 
     def abandon(self, claim: LaneClaim) -> None:
         """End this turn, even if the lane could not be released: it may be claimed again."""
+        self._notes.pop((claim.lane, claim.fence), None)
         if self._held.get(claim.lane) == claim.fence:
             del self._held[claim.lane]
 
@@ -238,7 +274,7 @@ class Store:
 
 
 def _claim_lanes(transaction: Transaction, claimant: lanes.Claimant, limit: int) -> tuple[LaneClaim, ...]:
-    """Take lanes that are due, each with its deliveries and what it owes."""
+    """Take lanes that are due, each with its deliveries, its pull request and what it owes."""
     rows = lanes.take_due_lanes(transaction, claimant, limit)
     if not rows:
         return ()
@@ -248,6 +284,7 @@ def _claim_lanes(transaction: Transaction, claimant: lanes.Claimant, limit: int)
     senders = {(delivery.lane, delivery.installation_id) for group in waiting.values() for delivery in group}
     owners = {(row.key, row.installation_id) for row in rows}
     ownership = repositories.load_ownership(transaction, senders | owners)
+    stored = pull_requests.load_stored(transaction, keys)
     return tuple(
         LaneClaim(
             lane=row.key,
@@ -259,6 +296,7 @@ def _claim_lanes(transaction: Transaction, claimant: lanes.Claimant, limit: int)
             outbox=owed.get(row.key, ()),
             ownership=ownership.get(row.key),
             crashes=row.crashes,
+            stored=stored.get(row.key),
         )
         for row in rows
     )

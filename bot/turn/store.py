@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import assert_never
 
 from bot.commands.store import mark_reply_posted, save_replies
@@ -27,7 +28,7 @@ from bot.pull_request.effects import (
 from bot.pull_request.record import mark_unsent
 from bot.store import deliveries, outbox, pull_requests, repositories
 from bot.store.database import Transaction
-from bot.store.model import Delivery, LaneClaim, OutboxRow, RowState, TurnResult
+from bot.store.model import Delivery, LaneClaim, OutboxRow, TurnResult
 from bot.store.schema import audit_table
 from bot.store.store import Store
 from bot.weekly.store import save_issue_number, save_weekly_run
@@ -46,10 +47,11 @@ async def apply_turn(
     """
 
     def save(transaction: Transaction) -> tuple[tuple[OutboxRow, ...], bool]:
-        owed, is_emptied = save_turn(transaction, claim.lane, turn)
+        def may_start(effect: Effect) -> bool:
+            return is_post(effect) and outbox.may_post(transaction, claim.installation_id)
+
+        owed, is_emptied = save_turn(transaction, claim.lane, turn, may_start)
         deliveries.queue_follow_ups(transaction, follow_ups(transaction))
-        if owed and owed[0].state is RowState.READY and is_post(owed[0].effect):
-            owed = (outbox.start_post(transaction, claim.installation_id, owed[0]), *owed[1:])
         return owed, is_emptied
 
     owed, is_emptied = await store.write_claimed(claim, save)
@@ -69,8 +71,14 @@ async def apply_turn(
     return owed
 
 
-def save_turn(transaction: Transaction, lane: str, turn: TurnResult) -> tuple[tuple[OutboxRow, ...], bool]:
+def save_turn(
+    transaction: Transaction,
+    lane: str,
+    turn: TurnResult,
+    may_start: Callable[[Effect], bool] = lambda _effect: False,
+) -> tuple[tuple[OutboxRow, ...], bool]:
     """Save records, deliveries and outbox; return the rows owed, and whether delivery bodies were emptied."""
+    forgotten: Mapping[int, datetime] | None = None
     if turn.pull_request:
         # First: whoever moves a repository holds its row before those of its pull requests.
         pull_request = repositories.relocate_pull_request(
@@ -90,14 +98,15 @@ def save_turn(transaction: Transaction, lane: str, turn: TurnResult) -> tuple[tu
     save_replies(transaction, lane, turn.effects)
     for command in turn.store_commands:
         _apply_store_command(transaction, lane, command)
-    # After the commands: one of them may be to forget somebody.
-    forgetting = forget.forgets_people(transaction, lane)
+        if isinstance(command, ForgetPerson):
+            forgotten = None  # somebody more
+    forgetting = forget.forgets_people(transaction, lane, forgotten)
     deliveries.finish_deliveries(transaction, lane, turn.done, empty=forgetting is not None)
     deliveries.park_deliveries(transaction, lane, turn.parked)
     if forgetting is not None and turn.parked:
         for account_id, until in forget.load_forgotten(transaction, forgetting).items():
             forget.delete_parked(transaction, forgetting, account_id, until)
-    return outbox.save_effects(transaction, lane, turn.effects), forgetting is not None
+    return outbox.save_effects(transaction, lane, turn.effects, may_start), forgetting is not None
 
 
 def _apply_store_command(transaction: Transaction, lane: str, command: StoreCommand) -> None:

@@ -41,3 +41,17 @@ def test_most_sentences_of_a_label_are_understood(label, most, rules):
 def test_words_that_are_hardly_ahead_decide_only_beside_a_formal_state(rules):
     text = "When the copyright question is settled this is good to merge."
     assert (detect(text, rules).type, detect(text, rules, "approved").type) == (None, "partial_success")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_shown"),
+    [
+        ("The linter fails.", True),
+        ("The tests fail on Windows.", True),
+        ("The tests don't fail.", False),
+        ("Do the tests fail?", False),
+        ("The nightly build failed again, which has nothing to do with what you changed here.", False),
+    ],
+)
+def test_a_failed_check_that_a_few_words_state_is_shown(text, is_shown, rules):
+    assert detect(text, rules).is_shown == is_shown

@@ -171,7 +171,7 @@ def handed_in(**said):
 @pytest.mark.parametrize("verdict", ["", "<!-- VERDICT:LEO:REQUEST_CHANGES -->\n"])
 def test_a_comment_that_almost_agrees_is_told_what_is_left(verdict):  # rows 198, 233-236
     made = voiced(comment(f"{verdict}{ALMOST}\n<!-- ISSUES: date_errors -->")).brief
-    assert (made.feedback_type, made.confidence, made.score) == ("partial_success", 0.68, 4)
+    assert (made.feedback_type, made.confidence, made.score) == ("partial_success", 0.69, 4)
     assert [(line.action, line.text) for line in made.lines] == [
         ("focus_on_gap", "Finish what is left: Date accuracy"),
         ("add_targeted_constraint", DATE_FIX),
@@ -183,7 +183,7 @@ def test_a_comment_that_almost_agrees_is_told_what_is_left(verdict):  # rows 198
 def test_a_document_that_almost_agrees_is_told_the_gap_at_its_location():  # rows 233-236
     item = Item("date_errors", words=ALMOST, place=Location(PAGE, 5), evidence="validate 3")
     made = voiced(handed_in(items=(item,)))
-    assert (made.brief.feedback_type, made.brief.confidence) == ("partial_success", 0.68)
+    assert (made.brief.feedback_type, made.brief.confidence) == ("partial_success", 0.69)
     assert lines(made) == [
         f"Finish what is left: Date accuracy at {PAGE}:5",
         DATE_FIX,
@@ -193,7 +193,7 @@ def test_a_document_that_almost_agrees_is_told_the_gap_at_its_location():  # row
 
 def test_a_comment_about_failing_tests_is_told_what_must_pass():  # rows 225, 226
     made = voiced(comment(FAILING))
-    assert (made.brief.feedback_type, made.brief.confidence) == ("verification_failure", 0.87)
+    assert (made.brief.feedback_type, made.brief.confidence) == ("verification_failure", 0.6)
     assert lines(made)[0] == "Make `test_dates` pass: expected 2026-11-15 but got 2026-13-01."
 
 

@@ -32,6 +32,20 @@ class Failing:
         await apply_turn(self.store, claim, make_turn_result(claim))
 
 
+class Noting:
+    """Turns that leave something to be written with the release, which the store never takes."""
+
+    def __init__(self, store) -> None:
+        self.store = store
+
+    async def process(self, claim) -> None:
+        self.store.note_claimed(claim, refuse)
+
+
+def refuse(_transaction) -> None:
+    raise ValueError("no such row")
+
+
 class Stuck:
     """A turn that never comes to its end."""
 
@@ -112,6 +126,13 @@ async def test_a_turn_that_the_store_never_takes_rests_longer_each_time_and_is_g
     await hasty.accept(make_delivery("bad"))
     await turns_of(hasty, Failing(StoreUnavailable("index row size exceeds maximum")))
     assert hasty.delays[:4] == [1.0, 2.0, 4.0, 8.0]
+    assert await parked(hasty) == ["bad"]
+
+
+async def test_a_turn_whose_last_note_is_never_taken_rests_longer_each_time_and_is_given_up_on(hasty):
+    await hasty.accept(make_delivery("bad"))
+    await turns_of(hasty, Noting(hasty))
+    assert [delay for delay in hasty.delays if delay is not None][:4] == [1.0, 2.0, 4.0, 8.0]
     assert await parked(hasty) == ["bad"]
 
 

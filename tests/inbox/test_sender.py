@@ -37,7 +37,7 @@ class Store(FakeStore):
     async def spend_write(self, _installation, _priority):
         return 0
 
-    async def mark_sent(self, _row, sticky=None, then=()):
+    def mark_sent(self, _row, sticky=None, then=()):
         self.written.append(sticky)
         self.follows += then
 

@@ -30,7 +30,7 @@ class Store(FakeStore):
         self.marks.append("sending")
         return row
 
-    async def mark_sent(self, _row):
+    def mark_sent(self, _row):
         self.marks.append("sent")
 
 

@@ -141,3 +141,18 @@ async def test_a_large_body_is_kept_whole(store):
     sent = make_delivery("d1", body=b"\0\xff" * 2_000_000)
     await store.accept(sent)
     assert (await claim_one(store)).deliveries == (sent,)
+
+
+async def test_a_parked_delivery_that_comes_again_wakes_the_worker_once_it_is_queued(store):
+    await store.accept(make_delivery("d1"))
+    claim = await claim_one(store)
+    await apply_turn(store, claim, TurnResult(None, (), (), parked=(("d1", "no such thing"),)))
+    await store.release(claim)
+    store.wakes.clear()
+    accepting = asyncio.create_task(store.accept(make_delivery("d1")))
+    async with asyncio.timeout(10):
+        while not (claims := await store.claim(1)):
+            await store.wakes.wait()
+            store.wakes.clear()
+    assert [one.id for one in claims[0].deliveries] == ["d1"]
+    assert await accepting is Acceptance.QUEUED

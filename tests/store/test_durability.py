@@ -1,10 +1,14 @@
 """What was acknowledged or written down is there after `kill -9`, and after the server went away."""
 
 import asyncio
+import contextlib
+import shutil
 import signal
+import sqlite3
 import struct
 import subprocess
 import sys
+import threading
 
 import pytest
 from sqlalchemy import update
@@ -181,3 +185,74 @@ async def test_what_shares_a_commit_with_something_durable_is_durable(sqlite_url
     async with open_store(sqlite_url, worker=False) as store:
         writes = [store.database.write(synchronous, durable=number == 5) for number in range(10)]
         assert (await asyncio.gather(*writes))[5] == FULL
+
+
+async def test_a_durable_write_does_not_join_a_commit_that_does_not_wait_for_the_disk(sqlite_url):
+    async with open_store(sqlite_url, worker=False) as store:
+        late = await write_while_another_runs(store.database, first_durable=False, late_durable=True)
+        assert await late == FULL
+
+
+async def test_what_comes_while_a_durable_commit_is_prepared_joins_it(sqlite_url):
+    async with open_store(sqlite_url, worker=False) as store:
+        late = await write_while_another_runs(store.database, first_durable=True, late_durable=False)
+        assert await late == FULL
+
+
+async def write_while_another_runs(database, *, first_durable, late_durable):
+    """Ask for a write while another one runs; returns the late one, which tells how it is written."""
+    loop, running, may_end = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+
+    def wait(_transaction):
+        loop.call_soon_threadsafe(running.set)
+        may_end.wait()
+
+    first = asyncio.create_task(database.write(wait, durable=first_durable))
+    await running.wait()
+    late = asyncio.create_task(database.write(synchronous, durable=late_durable))
+    await asyncio.sleep(0)
+    may_end.set()
+    await first
+    return late
+
+
+async def test_one_that_fails_takes_nothing_with_it_that_joined_its_commit(sqlite_url):
+    def fail(_transaction):
+        raise ValueError("no such thing")
+
+    async with open_store(sqlite_url, worker=False) as store:
+        accepting = asyncio.create_task(store.accept(make_delivery("d1")))
+        failing = asyncio.create_task(store.database.write(fail))
+        with pytest.raises(ValueError, match="no such thing"):
+            await failing
+        assert await accepting is Acceptance.QUEUED
+        assert await store.accept(make_delivery("d1")) is Acceptance.DUPLICATE
+
+
+async def test_a_claim_finds_what_was_asked_to_be_accepted_before_it(sqlite_url):
+    async with open_store(sqlite_url, worker=True) as store:
+        accepting = asyncio.create_task(store.accept(make_delivery("d1")))
+        await store.wakes.wait()
+        claim = await claim_one(store)
+        assert [one.id for one in claim.deliveries] == ["d1"]
+        assert await accepting is Acceptance.QUEUED
+
+
+async def test_the_log_is_copied_into_the_file_after_a_durable_write(sqlite_url, tmp_path, monkeypatch):
+    monkeypatch.setattr(dialects, "CHECKPOINT_SECONDS", 0)
+    file = parse_store_url(sqlite_url).path
+    async with open_store(sqlite_url, worker=False) as store:
+        await store.accept(make_delivery("d1"))
+        async with asyncio.timeout(10):
+            while not is_in_file(file, "d1", tmp_path / "copy.db"):
+                await store.read(synchronous)
+
+
+def is_in_file(file, delivery_id, copy) -> bool:
+    """Whether a delivery is in the file itself, without the log beside it."""
+    shutil.copy(file, copy)
+    with contextlib.closing(sqlite3.connect(copy)) as connection:
+        try:
+            return bool(connection.execute("SELECT 1 FROM delivery WHERE id = ?", (delivery_id,)).fetchall())
+        except sqlite3.DatabaseError:
+            return False  # copied while it was written

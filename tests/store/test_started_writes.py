@@ -7,7 +7,13 @@ from bot.store.model import PermissionBlock, RowState
 from bot.store.outbox import RATE_WINDOWS, record_block, spend_write
 from bot.turn.store import apply_turn
 from tests.builders import REPOSITORY
-from tests.store.store_builders import claim_one, make_delivery, make_show_comment, make_turn_result
+from tests.store.store_builders import (
+    claim_one,
+    make_delivery,
+    make_retire_comment,
+    make_show_comment,
+    make_turn_result,
+)
 
 BLOCK = PermissionBlock(5, REPOSITORY.id, "label", "issues=write")
 
@@ -54,6 +60,19 @@ async def test_nothing_is_started_while_the_installation_lacks_a_permission(time
     (row,) = await apply_turn(timed_store, claim, turn, is_post)
     assert row.state is RowState.READY
     assert await stored_state(timed_store, claim) is RowState.READY
+
+
+async def test_a_comment_that_an_earlier_turn_owed_is_started_by_the_next(timed_store, claim):
+    await apply_turn(timed_store, claim, make_turn_result(claim, make_show_comment()))
+    (row,) = await apply_turn(timed_store, claim, make_turn_result(claim), is_post)
+    assert row.state is RowState.STARTED
+    assert await stored_state(timed_store, claim) is RowState.SENDING
+
+
+async def test_only_the_first_write_of_a_turn_is_started(timed_store, claim):
+    turn = make_turn_result(claim, make_show_comment(), make_retire_comment())
+    rows = await apply_turn(timed_store, claim, turn, is_post)
+    assert [row.state for row in rows] == [RowState.STARTED, RowState.READY]
 
 
 async def test_what_is_no_new_comment_is_not_started(timed_store, claim):

@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import AsyncExitStack
 
-from bot.store.outbox import spend_write, wait_for_window
+from bot.store.outbox import spend_write
 from bot.store.store import open_store
 
 REJECTION, REPLY, SUMMARY = 0, 1, 2
@@ -66,14 +66,15 @@ async def test_instances_share_one_budget(postgres_url, clock):
         assert sum(await asyncio.gather(*(spend_all(store) for store in stores))) == 80
 
 
-def test_a_window_has_room_again_when_its_oldest_write_leaves_it():
-    spent = [float(second) for second in range(80)]
-    assert wait_for_window(spent[:60], 59.5, 1.0) == 0
-    assert wait_for_window([0.25, *[50.0] * 79], 59.0, 1.0) == 1.25
-
-
-def test_a_smaller_share_has_room_only_when_enough_writes_have_left():
-    assert wait_for_window([*[0.0] * 32, *[50.0] * 48], 59.0, 0.6) == 51.0
+async def test_a_smaller_share_has_room_only_when_enough_writes_have_left(timed_store, clock):
+    for _ in range(32):
+        await timed_store.write(spend_write, 5, REJECTION)
+    clock.advance(50)
+    for _ in range(48):
+        await timed_store.write(spend_write, 5, REJECTION)
+    clock.advance(9)
+    assert await timed_store.write(spend_write, 5, SUMMARY) == 51.0
+    assert await timed_store.write(spend_write, 5, REJECTION) == 1.0
 
 
 def most_within(times, seconds):
