@@ -76,6 +76,8 @@ bench: $(VENV)/.dev ## run the benchmarks (ARGS=compare: side by side with Probo
 
 train: $(VENV)/.runtime ## train the detector's weights (DATA=directory of labelled comments)
 	@test -n "$(DATA)" || { echo "Give DATA=directory, see docs/detection.md"; exit 2; }
+	@# Earlier versions of pip don't know groups.
+	@$(PIP) install 'pip>=25.1'
 	@$(PIP) install --group train
 	@$(BIN)/python -m benchmarks._train_detection $(DATA)
 
