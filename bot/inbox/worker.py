@@ -196,7 +196,7 @@ class Worker:
         await self._is_woken(due)
 
     async def _is_woken(self, seconds: float) -> bool:
-        """Wait until something arrives, at most so many seconds; returns whether it did."""
+        """Wait until something arrives, for at most this many seconds; return whether it did."""
         try:
             async with asyncio.timeout(seconds):
                 await self.store.wakes.wait()
