@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 
 from bot.detection.detector import detect
-from bot.detection.load import MODEL_FILE, load_shipped_detection
+from bot.detection.load import MODEL_FILE, load_detection, shipped_detection_rules
 from bot.detection.rules import DetectionRules
 from bot.gates.packs import rules_directory
 
@@ -46,7 +46,7 @@ from bot.gates.packs import load_packs, rules_directory
 load_packs(rules_directory())  # what a process has anyway: the readers of YAML and of schemas
 process = psutil.Process()
 before, start = process.memory_info().rss, time.process_time()
-rules = load.load_shipped_detection()
+rules = load.shipped_detection_rules()
 seconds = time.process_time() - start
 detector.detect("The tests fail on Windows.", rules)
 print(seconds * 1000, (process.memory_info().rss - before) / 1024 / 1024)
@@ -55,7 +55,7 @@ print(seconds * 1000, (process.memory_info().rss - before) / 1024 / 1024)
 
 def main() -> None:
     """Print a line for each figure."""
-    rules = load_shipped_detection()
+    rules = shipped_detection_rules()
     size = (rules_directory() / MODEL_FILE).stat().st_size
     print(f"model {size / 1024:.0f} KB, {len(rules.model.weights):,} features (aim: at most 300 KB)")
     loads = [_measure_load() for _ in range(TRIES)]
@@ -66,7 +66,7 @@ def main() -> None:
         for line in path.read_text("utf-8").splitlines()
     ]
     random.Random(1).shuffle(texts)
-    first = len(texts) / _seconds(texts, load_shipped_detection())
+    first = len(texts) / _seconds(texts, load_detection(rules_directory()))
     best = len(texts) / min(_seconds(texts, rules) for _ in range(PASSES))
     print(f"speed {best:,.0f} comments a second, {first:,.0f} at first reading (aim: at least 5,000)")
     _print_worst(rules)

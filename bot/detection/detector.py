@@ -73,7 +73,9 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
     confidence = rules.model.calibrate(found, compute_confidence(found, probabilities, evidence, rules))
     if found is prose and _is_stated_fact(evidence):
         confidence = max(confidence, FACT_CONFIDENCE)
-    if found is prose and _is_short_statement(found, evidence) and max(probabilities) >= LIKELY:
+    is_short = sum(len(sentence.words) for sentence in evidence.sentences) <= SHORT_STATEMENT
+    is_failed_check = found is prose is FeedbackType.VERIFICATION_FAILURE
+    if is_failed_check and cued and is_short and max(probabilities) >= LIKELY:
         confidence = max(confidence, STATED_CONFIDENCE)
     signals = (*signals, *[*dict.fromkeys(f"{match.name}: {match.words}" for match in cued)][:_MOST_CUES])
     if own is found:
@@ -150,23 +152,6 @@ def _is_stated_fact(evidence: Evidence) -> bool:
     return stated and len(evidence.sentences) == 1 and names <= _FACT_CUES
 
 
-def _is_short_statement(found: FeedbackType, evidence: Evidence) -> bool:
-    """Say whether the comment states a failed check in a few words."""
-    if found is not FeedbackType.VERIFICATION_FAILURE or not evidence.cued(found):
-        return False
-    return sum(len(sentence.words) for sentence in evidence.sentences) <= SHORT_STATEMENT
-
-
-def compute_confidence(
-    found: FeedbackType, probabilities: list[float], evidence: Evidence, rules: DetectionRules
-) -> float:
-    """Return the probability of a type with the document's boost, before calibration."""
-    probability = probabilities[_TYPES.index(found)]
-    if found is FeedbackType.VERIFICATION_FAILURE and _a_check_failed(evidence):
-        probability += probabilities[_TYPES.index(FeedbackType.RUNTIME_ERROR)]
-    return probability + _boost(found, evidence, rules)
-
-
 _EXIT, _REDO, _CHANGE = "exit code mentioned", "request to redo", "specific adjustment requested"
 _BOOSTS = {
     FeedbackType.RUNTIME_ERROR: (0.3, "a stack trace or an error message"),
@@ -176,12 +161,17 @@ _BOOSTS = {
 }
 
 
-def _boost(found: FeedbackType, evidence: Evidence, rules: DetectionRules) -> float:
-    """Return what the source document adds where the text has what makes it surer."""
+def compute_confidence(
+    found: FeedbackType, probabilities: list[float], evidence: Evidence, rules: DetectionRules
+) -> float:
+    """Return the probability of a type, and what the source document adds for signals, before calibration."""
+    probability = probabilities[_TYPES.index(found)]
+    if found is FeedbackType.VERIFICATION_FAILURE and _a_check_failed(evidence):
+        probability += probabilities[_TYPES.index(FeedbackType.RUNTIME_ERROR)]
     boost, signal = _BOOSTS[found]
     signals = _find_signals(found, evidence, rules)
     is_there = {*signals} - {_EXIT} if found is FeedbackType.RUNTIME_ERROR else signal in signals
-    return boost if is_there else 0.0
+    return probability + boost if is_there else probability
 
 
 def _formal(state: str | None, prose: FeedbackType | None) -> FeedbackType | None:

@@ -35,15 +35,10 @@ CALIBRATION = "#calibration:"
 _HEX_DIGITS = 2 * COLUMNS
 
 
-def load_shipped_detection() -> DetectionRules:
-    """Return the rules that come with the product."""
-    return load_detection(rules_directory())
-
-
 @cache
 def shipped_detection_rules() -> DetectionRules:
     """Return the shipped rules, which are loaded once a process and shared."""
-    return load_shipped_detection()
+    return load_detection(rules_directory())
 
 
 def detection_rules(section: DetectionConfig) -> DetectionRules:

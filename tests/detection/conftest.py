@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.detection.load import load_shipped_detection
+from bot.detection.load import shipped_detection_rules
 
 
 @pytest.fixture(scope="session")
 def rules():
-    return load_shipped_detection()
+    return shipped_detection_rules()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bot.detection.evidence import gather_evidence
-from bot.detection.load import load_shipped_detection
+from bot.detection.load import shipped_detection_rules
 from bot.detection.rules import FeedbackType
 
-RULES = load_shipped_detection()
+RULES = shipped_detection_rules()
 
 
 @pytest.mark.parametrize("cue", RULES.cues, ids=lambda cue: cue.name)

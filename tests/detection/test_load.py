@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bot.detection.load import load_shipped_detection, parse_detection
+from bot.detection.load import parse_detection, shipped_detection_rules
 from bot.detection.rules import CueMeaning, FeedbackType, StructureMatcher
 from bot.gates.problems import RuleFileError
 
@@ -107,7 +107,7 @@ def test_a_line_of_the_model_that_is_no_feature_is_refused(line):
 
 
 def test_the_shipped_model_is_small():
-    assert 1_000 < len(load_shipped_detection().model.weights) < 12_000
+    assert 1_000 < len(shipped_detection_rules().model.weights) < 12_000
 
 
 @pytest.mark.parametrize(

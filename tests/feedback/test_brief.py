@@ -9,7 +9,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from bot.detection.detector import Detection
-from bot.detection.load import load_shipped_detection
+from bot.detection.load import shipped_detection_rules
 from bot.detection.rules import FeedbackType
 from bot.feedback.brief import (
     BriefFacts,
@@ -23,7 +23,7 @@ from bot.feedback.brief import (
 from bot.pull_request.model import PostedBrief
 from bot.values import Location
 
-RULES = load_shipped_detection()
+RULES = shipped_detection_rules()
 DATES = OpenItem(
     "date_errors",
     text="created is the publication date",
