@@ -192,7 +192,7 @@ class Worker:
         await self._is_woken(due)
 
     async def _is_woken(self, seconds: float) -> bool:
-        """Wait until something arrives, at most so many seconds; returns whether it did."""
+        """Wait until something arrives or the seconds are over; returns whether something arrived."""
         try:
             async with asyncio.timeout(seconds):
                 await self.store.wakes.wait()
