@@ -93,9 +93,9 @@ MEASURES = {
         "review to comment while idle, p50 ms",
         1,
         "at most 1.6",
-        "Whetstone waits twice for the disk (the delivery, and the mark by which a lost answer is looked up) "
-        "and twice for GitHub (reviews and inline comments at the same time, then the comment); Probot waits "
-        "for one request. Reading, deciding, rendering and storing take the rest.",
+        "Whetstone waits twice for the disk (the delivery, and the result of its turn) and twice for GitHub "
+        "(reviews and inline comments at the same time, then the comment); Probot waits for one request. "
+        "Reading, deciding, rendering and storing take the rest.",
     ),
     "idle_p95": Measure("review to comment while idle, p95 ms", 1),
     "burst": Measure(

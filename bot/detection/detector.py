@@ -28,7 +28,7 @@ NONE_LENIENCE, LEAD, FORMAL_LEAD = 0.2, 1.45, 1.05
 """What none is given in advance, and how many times as probable as none a type has to be where only the words
 decide, and beside a formal state: a false alarm costs more trust than a failure that stays unsaid."""
 SHORT_STATEMENT, LIKELY, STATED_CONFIDENCE = 14, 0.65, 0.6
-"""A failed check that a comment of so many words states, if it is so likely, is sure enough to show."""
+"""A comment that states a failed check: at most how many words, how probable, and its confidence then."""
 TEMPERATURE = 2.0
 """Divides all scores, so that probabilities close to 1 still differ; it changes no decision."""
 
@@ -91,7 +91,7 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
 
 
 def scale_of_words(words: int, sentences: int) -> float:
-    """Return how much each word of a sentence counts in a comment of so many sentences."""
+    """Return how much each word counts: less in a longer sentence, and beside more sentences."""
     return WORD_SCALE / sqrt(max(FEWEST_WORDS, words) * max(1, sentences))
 
 

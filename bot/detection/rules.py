@@ -12,6 +12,7 @@ from typing import Any
 import re2
 
 from bot.detection.phrases import PhraseMatcher
+from bot.gates.config import DetectionConfig
 
 
 class FeedbackType(StrEnum):
@@ -163,8 +164,8 @@ class DetectionRules:
     actions: Mapping[FeedbackType, tuple[BriefAction, ...]]
     model: LearnedModel = field(default_factory=LearnedModel, repr=False, compare=False)
     own_cues: tuple[RepositoryCue, ...] = ()
-    threshold: float = 0.6
-    max_refinement_iterations: int = 3
+    threshold: float = DetectionConfig().threshold
+    max_refinement_iterations: int = DetectionConfig().max_refinement_iterations
     matcher: PhraseMatcher = field(init=False, repr=False, compare=False)
     structure_matcher: StructureMatcher = field(init=False, repr=False, compare=False)
     kind_of: Mapping[str, str] = field(init=False, repr=False, compare=False)

@@ -115,10 +115,6 @@ class Worker:
         running = self._runner.running
         return (running[task],) if task in running else tuple(running.values())
 
-    async def run_lane(self, claim: LaneClaim) -> None:
-        """Process one claimed lane, and release it whatever happens."""
-        await self._runner.run(claim)
-
     async def _shut_down(self) -> None:
         """Let the running turns finish for a while, then release their lanes."""
         if self._running:
@@ -196,7 +192,7 @@ class Worker:
         await self._is_woken(due)
 
     async def _is_woken(self, seconds: float) -> bool:
-        """Wait until something arrives, for at most this many seconds; return whether it did."""
+        """Wait until something arrives or the seconds are over; returns whether something arrived."""
         try:
             async with asyncio.timeout(seconds):
                 await self.store.wakes.wait()

@@ -395,7 +395,7 @@ class RestorePlan:
     ranges: tuple[tuple[str, str], ...] = ()
     """Merge base and head, of the earlier iteration first."""
     is_complete: bool = True
-    """All files are known: GitHub lists a limited number of files of a diff."""
+    """Whether all files are known: GitHub lists only the first of a long diff."""
 
 
 def plan_restore(earlier: ScoredIteration, current: ScoredIteration) -> RestorePlan | None:

@@ -22,7 +22,7 @@ DOCS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?:\[[^\]]*\]\(|<img src=\")(?P<to>[^)\s\"]+)")
 IMAGE = re.compile(r"images/([a-z-]+)\.png")
-VARIABLE = re.compile(r"\"((?:GITHUB|DATABASE|LOG|METRICS|PUBLIC|WHETSTONE)_[A-Z_]+|HOST|PORT|DYNO)\"")
+VARIABLE = re.compile(r"\"([A-Z][A-Z_]{3,})\"")
 
 
 def text(name) -> str:

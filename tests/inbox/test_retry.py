@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.github.errors import Forbidden
-from bot.inbox.heartbeat import HeartbeatSettings
+from bot.inbox.heartbeat import Heartbeat, HeartbeatSettings
 from bot.inbox.retry import MAX_ATTEMPTS, StoreBackoff
+from bot.inbox.runner import LaneRunner
 from bot.inbox.worker import Worker
 from bot.store.deliveries import load_parked
 from bot.store.model import StoreUnavailable
@@ -89,14 +90,18 @@ def worker(store, turns) -> Worker:
     return Worker(store, turns, lambda: datetime.now(UTC))
 
 
+def runner(store, turns) -> LaneRunner:
+    return LaneRunner(store, turns, lambda: datetime.now(UTC), asyncio.Event(), Heartbeat())
+
+
 async def turns_of(hasty, turns, most: int = MAX_ATTEMPTS) -> None:
     """Turns until nothing is due."""
-    hands = worker(hasty, turns)
+    hands = runner(hasty, turns)
     for _ in range(most):
         claims = await hasty.claim(1)
         if not claims:
             return
-        await hands.run_lane(claims[0])
+        await hands.run(claims[0])
 
 
 async def parked(store) -> list[str]:
@@ -139,13 +144,13 @@ async def test_a_turn_whose_last_note_is_never_taken_rests_longer_each_time_and_
 async def test_a_turn_waits_where_the_store_takes_nothing_at_all(hasty):
     await hasty.accept(make_delivery("bad"))
     hasty.away = {"release"}
-    hands = worker(hasty, Failing(StoreUnavailable("away")))
-    taken = asyncio.create_task(hands.run_lane(await claim_one(hasty)))
+    hands = runner(hasty, Failing(StoreUnavailable("away")))
+    taken = asyncio.create_task(hands.run(await claim_one(hasty)))
     await hasty.refused.wait()
     for _ in range(100):
         await asyncio.sleep(0)
     assert not taken.done()
-    hands.stop()
+    hands.stopping.set()
     await taken
     hasty.away = set()
     assert [one.id for one in (await claim_one(hasty)).deliveries] == ["bad"]
@@ -154,12 +159,11 @@ async def test_a_turn_waits_where_the_store_takes_nothing_at_all(hasty):
 async def test_a_turn_that_is_dropped_for_a_late_beat_has_had_an_attempt(hasty):
     await hasty.accept(make_delivery("slow"))
     held_up = worker(hasty, Stuck())
-    taken = asyncio.create_task(held_up.run_lane(await claim_one(hasty)))
-    held_up._running.add(taken)  # as the worker does that claims it
+    held_up._start(await claim_one(hasty))
     held_up.heartbeat.record(held_up.heartbeat.now() - 100)
     held_up.heartbeat.settings = HeartbeatSettings(interval=0.0)
     beats = asyncio.create_task(held_up._heartbeats())
-    await asyncio.wait({taken})
+    await asyncio.wait(held_up._running)
     beats.cancel()
     assert [one.attempt for one in (await claim_one(hasty)).deliveries] == [1]
 
