@@ -82,7 +82,7 @@ class RepositoryCue:
 
 
 BIAS, UNIT = 128, 40
-"""A weight is one byte: so many units more than the bias, which stands for 0."""
+"""A weight is one byte, in units above or below the bias, which stands for 0."""
 COLUMNS = len(FeedbackType) + 1
 Points = tuple[tuple[float, float], ...]
 
@@ -172,7 +172,6 @@ class DetectionRules:
     """What each word counts as: the name of its first kind."""
     doubts: frozenset[str] = field(init=False, repr=False, compare=False)
     """Words that deny what is said, or make it a mere possibility."""
-
     failing: frozenset[str] = field(init=False, repr=False, compare=False)
     """Words for a failure, which a negation right before them denies."""
 

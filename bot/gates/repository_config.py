@@ -390,7 +390,8 @@ def check_file(path: Path, organisation: Path | None = None) -> str:
     """Describe a valid file; raise `RuleFileError` with all its problems, `OSError` when unreadable."""
     data = read_rule_file(path)
     if is_pack(data):
-        return f"a pack of {len(parse_pack(data, str(path), path.stem))} gates"
+        count = len(parse_pack(data, str(path), path.stem))
+        return f"a pack of {count} gate{'' if count == 1 else 's'}"
     packs = load_packs(rules_directory())
     below = load_config(read_rule_file(organisation), str(organisation), packs) if organisation else None
     config = load_config(data, str(path), packs, below)
