@@ -493,8 +493,8 @@ class _Replay:
                 self._close_at(entry, _closing_status(entry, position), thread.at, position, thread.by)
 
     def _apply_dismissal(self, ruling: Ruling) -> None:
-        """Apply `/feedback-dismiss`, bound to the head that the maintainer saw."""
-        position = self._order.position(ruling.head, ruling.at)
+        """Apply `/feedback-dismiss`, bound to the head of its time; its push may be recorded later."""
+        position = self._order.position_at(ruling.at)
         for entry in self._entries:
             number = next((self._numbers[key] for key in entry.keys if key in self._numbers), None)
             names = {entry.item.tag, f"f{number}" if number else None}

@@ -144,6 +144,11 @@ def test_a_maintainers_dismissal_holds_at_that_head_and_ends_at_a_later_report()
     assert story.push("b").reject(TAG, OTHER).statuses() == {TAG: "open", OTHER: "open"}
 
 
+def test_a_dismissal_that_is_read_before_the_push_it_followed_is_about_the_pushed_head():
+    story = Story().reject(TAG).push("b").dismiss(TAG, where="a").reject(TAG)
+    assert story.statuses() == {TAG: "dismissed"}
+
+
 def test_a_finding_can_be_dismissed_by_its_short_id():
     story = Story().reject(prose("first"), prose("second"))
     ledger = build_ledger(story.pull_request)
