@@ -288,6 +288,7 @@ class PullRequestActions(PushActions):
 
     def _emit_label(self, thread: Issue, action: str, label: Label, account: Account) -> None:
         content = label_json(self, label)
+        thread.updated_at = self.now()
         if isinstance(thread, PullRequest):
             self._emit_pull(thread, action, account, label=content)
         else:

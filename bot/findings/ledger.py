@@ -281,6 +281,16 @@ class _Replay:
                 self._close(entry, _closing_status(entry, position), verdict, position)
             elif not verdict.id.startswith("command:"):
                 self._leave_out(entry, verdict, position)
+        self._close_late(reported, verdict)
+
+    def _close_late(self, reported: set[int], verdict: Verdict) -> None:
+        """Close what is reported about a head after its validator passed or checked all of a later one."""
+        position, later = self._newest[verdict.validator.key]
+        is_complete = verdict.validator.key.startswith(("validation:", "check:"))
+        for entry in self._entries:
+            is_of_earlier = entry.is_open and id(entry) in reported and entry.position < position
+            if is_of_earlier and (is_complete or later.stance is Stance.APPROVES):
+                self._close(entry, FindingStatus.FIXED, verdict, position)
 
     def _failing_runs(self, verdict: Verdict) -> list[_Run] | None:
         """Return the runs of the same check in other suites that still fail; None if this one is replaced.
@@ -483,8 +493,8 @@ class _Replay:
                 self._close_at(entry, _closing_status(entry, position), thread.at, position, thread.by)
 
     def _apply_dismissal(self, ruling: Ruling) -> None:
-        """Apply `/feedback-dismiss`, bound to the head that the maintainer saw."""
-        position = self._order.position(ruling.head, ruling.at)
+        """Apply `/feedback-dismiss`, bound to the head of its time; its push may be recorded later."""
+        position = self._order.position_at(ruling.at)
         for entry in self._entries:
             number = next((self._numbers[key] for key in entry.keys if key in self._numbers), None)
             names = {entry.item.tag, f"f{number}" if number else None}

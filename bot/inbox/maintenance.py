@@ -38,7 +38,7 @@ from bot.pull_request.events import (
 )
 from bot.store.deliveries import load_parked
 from bot.store.model import Delivery, LaneClaim, TurnResult
-from bot.store.pull_requests import find_numbers_at_head, load_pull_request
+from bot.store.pull_requests import find_numbers_at_head, find_numbers_that_left, load_pull_request
 from bot.store.repositories import find_repository
 from bot.store.store import Store
 from bot.turn.store import apply_turn
@@ -102,7 +102,7 @@ class CommitProcessor:
         if numbers and not await self._are_all_stored(event.repository.id, numbers):
             numbers = ()
         elif not numbers:  # a fork's: those that are stored need no search
-            numbers = await self.store.read(find_numbers_at_head, event.repository.id, event.head)
+            numbers = await self._find_stored(event)
         if numbers:
             for number in numbers:
                 await self.store.accept(derive_for_pull_request(delivery, number))
@@ -111,6 +111,13 @@ class CommitProcessor:
             pulls_at[event.head] = await self.github.pull_requests_at(event.repository, event.head)
         for snapshot in pulls_at[event.head]:
             await self.store.accept(derive_for_pull_request(delivery, snapshot.number, snapshot))
+
+    async def _find_stored(self, event: CheckEvent | ConfigPushEvent) -> tuple[int, ...]:
+        """Find the stored pull requests at this head; a check counts also at one that the branch has left."""
+        numbers = await self.store.read(find_numbers_at_head, event.repository.id, event.head)
+        if numbers or not isinstance(event, CheckEvent):
+            return numbers
+        return await self.store.read(find_numbers_that_left, event.repository.id, event.head)
 
     async def _queue_for_scores(self, delivery: Delivery, event: CheckEvent) -> None:
         """An unmapped check still counts in the score of what was reviewed; no call is made for it."""

@@ -10,7 +10,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from bot.findings.entries import group_entries
-from bot.findings.ledger import build_ledgers, standing_verdicts, verdict_order
+from bot.findings.ledger import HeadOrder, build_ledgers, standing_verdicts, verdict_order
 from bot.findings.model import Finding, Ledger, is_blocking
 from bot.gates.config import EscalationRules
 from bot.gates.model import Gates
@@ -293,10 +293,13 @@ def _head_of(pull_request: PullRequest, verdict: Verdict) -> str:
 
 
 def _current_head(pull_request: PullRequest) -> str | None:
-    heads = [_head_of(pull_request, verdict) for verdict in _counted_verdicts(pull_request)]
-    if pull_request.head in heads:
+    """Return the present head where it was reviewed, else the one of those reviewed that was pushed last."""
+    verdicts = _counted_verdicts(pull_request)
+    if any(_head_of(pull_request, verdict) == pull_request.head for verdict in verdicts):
         return pull_request.head
-    return heads[-1] if heads else None
+    order = HeadOrder(pull_request)
+    newest = max(reversed(verdicts), key=order.position_of, default=None)
+    return None if newest is None else _head_of(pull_request, newest)
 
 
 def _came_back_at(pull_request: PullRequest, began: datetime) -> datetime:

@@ -322,6 +322,18 @@ def merge_snapshot(pull_request: PullRequest, snapshot: PullRequestSnapshot) -> 
     )
 
 
+def date_comments(pull_request: PullRequest) -> PullRequest:
+    """Set the heads of comments and commands by their times: the push before one can be recorded after it."""
+    known_since = min((revision.seen_at for revision in pull_request.revisions), default=None)
+    verdicts = tuple(
+        replace(verdict, head=pull_request.head_at(verdict.at))
+        if verdict.id.startswith(("comment:", "command:")) and known_since and verdict.at >= known_since
+        else verdict
+        for verdict in pull_request.verdicts
+    )
+    return replace(pull_request, verdicts=verdicts)
+
+
 def known_heads(pull_request: PullRequest) -> tuple[HeadSpan, ...]:
     """Return where the branch was; for a record of an earlier version, from its revisions."""
     if pull_request.heads:

@@ -107,6 +107,24 @@ _AT_HEAD = (
 )
 
 
+def find_numbers_that_left(transaction: Transaction, repository_id: int, head: str) -> tuple[int, ...]:
+    """Find the recorded open pull requests of a repository whose branch was at this head earlier.
+
+    No column has these heads, so this reads every open record: it is for what is found in no other way.
+    """
+    named = pull_request_table.c.record.contains(f'{{"head":{encode(head)}', autoescape=True)
+    rows = transaction.execute(_OPEN.where(named), {"where": repository_id}).scalars()
+    records = (decode(record, PullRequest) for record in rows)
+    return tuple(record.number for record in records if head in {one.head for one in record.revisions})
+
+
+_OPEN = (
+    select(pull_request_table.c.record)
+    .where(pull_request_table.c.repository_id == bindparam("where"), pull_request_table.c.open)
+    .order_by(pull_request_table.c.number)
+)
+
+
 def save_sticky(transaction: Transaction, lane: str, sticky: StickyComment) -> None:
     """Save the sticky comment."""
     values = {

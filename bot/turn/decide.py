@@ -34,6 +34,7 @@ from bot.pull_request.effects import CancelWrite, ShowComment, StoreDocument
 from bot.pull_request.facts import DecisionTime, Facts
 from bot.pull_request.model import FeedbackIdentity, FindingStatus, PullRequest, StickyComment, hash_text
 from bot.pull_request.record import (
+    date_comments,
     merge_revisions,
     merge_snapshot,
     record_resolver_roles,
@@ -80,7 +81,7 @@ def merge_verdicts(
 ) -> PullRequest:
     """Merge the verdicts of reviews and of all other sources."""
     merged = merge_snapshot(pull_request, facts.pull_request) if facts.pull_request else pull_request
-    merged = merge_signals(merge_reviews(merged, facts, rules, now), facts, rules)
+    merged = date_comments(merge_signals(merge_reviews(merged, facts, rules, now), facts, rules))
     return record_maintainer_answer(record_resolver_roles(merged, facts.roles), facts)
 
 

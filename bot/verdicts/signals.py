@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import assert_never
 
 from bot.findings.model import is_blocking
@@ -140,31 +142,77 @@ def parse_gate_label(label: str) -> str | None:
 def merge_label(
     pull_request: PullRequest, event: LabelEvent, role: str | None, *, counted: bool
 ) -> tuple[Verdict, ...]:
-    """Return the verdicts after a label was added or removed; an older event changes nothing."""
-    tag, at = parse_gate_label(event.label), event.pull_request.updated_at
-    verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
-    earlier = verdicts.get(f"label:{tag}")
-    if tag is None or (earlier and earlier.at > at):
+    """Return the verdicts after a label was added or removed; their times decide, not their arrival."""
+    tag = parse_gate_label(event.label)
+    if tag is None:
         return pull_request.verdicts
-    if event.action == "labeled":
-        if earlier and earlier.lifted_at and earlier.counted:
-            # What it said before stays known: put on again, it reports the same finding again.
-            before = f"label:{tag}@{int(earlier.at.timestamp())}"
-            former = [known for known in verdicts if known.startswith(f"label:{tag}@")]
-            for known in former[: -MAX_LABELS_KEPT + 1]:
-                del verdicts[known]
-            verdicts[before] = replace(earlier, id=before)
-        verdicts[f"label:{tag}"] = _label_verdict(tag, event, role, counted=counted)
-    elif earlier and counted:
-        verdicts[earlier.id] = replace(earlier, lifted_at=earlier.lifted_at or at)
-    elif earlier:
-        # Only a validator lifts what a label says; anybody else only takes the label off.
-        verdicts[earlier.id] = replace(earlier, unlabelled_by=event.sender.login)
-    else:
-        # GitHub may tell of this before it tells that the label was put on.
-        lifted = _label_verdict(tag, event, role, counted=False)
-        verdicts[lifted.id] = replace(lifted, stance=Stance.SILENT, items=(), lifted_at=at)
-    return tuple(verdicts.values())
+    verdict = _label_verdict(tag, event, role, counted=counted)
+    if event.action != "labeled":
+        verdict = _label_removal(verdict, verdict.at, "" if counted else event.sender.login)
+    verdicts = pull_request.verdicts
+    same_label = [v for v in verdicts if v.id == f"label:{tag}" or v.id.startswith(f"label:{tag}@")]
+    merged = _pair_label_events(tag, _insert_label_event(same_label, verdict))
+    if merged == same_label:
+        return verdicts
+    return (*(other for other in verdicts if other not in same_label), *merged)
+
+
+def _insert_label_event(verdicts: Sequence[Verdict], event: Verdict) -> list[Verdict]:
+    """Return when a label was put on and taken off, in order; within a second, in the order of arrival."""
+    events: list[Verdict] = []
+    for verdict in verdicts:
+        events.append(verdict)
+        if verdict.stance is Stance.REJECTS and verdict.lifted_at:
+            events[-1:] = replace(verdict, lifted_at=None), _label_removal(verdict, verdict.lifted_at, "")
+    events.sort(key=lambda verdict: verdict.at)
+    index = sum(other.at <= event.at for other in events)
+    before = events[index - 1] if index else None
+    if before is None or (before.at, before.stance) != (event.at, event.stance):  # else it is told again
+        events.insert(index, event)
+    return events
+
+
+def _pair_label_events(tag: str, events: Sequence[Verdict]) -> list[Verdict]:
+    """Return what a label said each time it was put on, lifted where a validator took it off.
+
+    A removal without an addition before it is kept, since GitHub may tell of it before it tells that the
+    label was put on; so is one that lifts nothing.
+    """
+    merged: list[Verdict] = []
+    added: int | None = None
+    for event in events:
+        if event.stance is Stance.REJECTS:
+            # Verdicts of one second have no order, so only the last one of them is kept.
+            merged = [other for other in merged if (other.at, other.stance) != (event.at, event.stance)]
+            added = len(merged)
+            merged.append(replace(event, id=f"label:{tag}@{int(event.at.timestamp())}"))
+        elif added is None:
+            merged.append(event)
+        elif event.unlabelled_by:
+            # Only a validator lifts what a label says; anybody else only takes the label off.
+            merged[added] = replace(merged[added], unlabelled_by=event.unlabelled_by)
+            merged.append(event)
+        else:
+            merged[added] = replace(merged[added], lifted_at=event.at, unlabelled_by="")
+            added = None
+    newest = max((i for i, other in enumerate(merged) if other.stance is Stance.REJECTS), default=None)
+    if newest is not None:
+        merged[newest] = replace(merged[newest], id=f"label:{tag}")
+    return merged[-MAX_LABELS_KEPT - 1 :]
+
+
+def _label_removal(verdict: Verdict, at: datetime, remover: str) -> Verdict:
+    """Return that a label was taken off then, as a verdict that says nothing; `remover` is no validator."""
+    return replace(
+        verdict,
+        id=f"{verdict.id.partition('@')[0]}@{int(at.timestamp())}/off",
+        stance=Stance.SILENT,
+        at=at,
+        items=(),
+        counted=False,
+        lifted_at=at,
+        unlabelled_by=remover,
+    )
 
 
 def _label_verdict(tag: str, event: LabelEvent, role: str | None, *, counted: bool) -> Verdict:

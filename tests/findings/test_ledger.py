@@ -11,7 +11,7 @@ from bot.findings.model import MAX_FINDINGS
 from bot.pull_request.model import Item, Validator
 from bot.values import Location
 from tests.builders import ALICE, BOB, RIO, at_minute
-from tests.findings.ledger_builders import CART, Story, inline, prose
+from tests.findings.ledger_builders import CART, Story, inline, prose, sha
 
 TAG, OTHER = "date_errors", "title_overclaims"
 
@@ -144,6 +144,11 @@ def test_a_maintainers_dismissal_holds_at_that_head_and_ends_at_a_later_report()
     assert story.push("b").reject(TAG, OTHER).statuses() == {TAG: "open", OTHER: "open"}
 
 
+def test_a_dismissal_that_is_read_before_the_push_it_followed_is_about_the_pushed_head():
+    story = Story().reject(TAG).push("b").dismiss(TAG, where="a").reject(TAG)
+    assert story.statuses() == {TAG: "dismissed"}
+
+
 def test_a_finding_can_be_dismissed_by_its_short_id():
     story = Story().reject(prose("first"), prose("second"))
     ledger = build_ledger(story.pull_request)
@@ -218,6 +223,37 @@ def test_a_late_review_of_an_older_head_touches_nothing_reported_later():
     assert story.statuses() == {TAG: "fixed", OTHER: "new"}
     ledger = build_ledger(story.pull_request)
     assert [v.stance.value for v in standing_verdicts(ledger)] == ["rejects"]
+
+
+def test_a_late_rejection_of_a_head_before_the_approved_one_leaves_nothing_open():
+    story = Story().push("b").approve().reject("date_errors", inline(1), prose("unclear"), where="a")
+    assert story.statuses() == {"date_errors": "fixed", "wrong here": "fixed", "unclear": "fixed"}
+    (finding, *_) = build_ledger(story.pull_request).findings
+    assert [(change.status.value, change.head, change.by) for change in finding.changes] == [
+        ("new", sha("a"), "alice"),
+        ("fixed", sha("b"), "alice"),
+    ]
+
+
+def test_a_late_rejection_stays_open_beside_a_rejection_of_a_later_head():
+    story = Story().push("b").reject("scope_error").reject("date_errors", where="a")
+    assert story.statuses() == {"scope_error": "new", "date_errors": "changed"}
+
+
+@pytest.mark.parametrize("late", [2, 4])
+@pytest.mark.parametrize(
+    ("at_the_later_head", "status"), [((), "fixed"), (("test_b",), "fixed"), (None, "changed")]
+)
+def test_a_check_that_ends_at_a_head_that_was_left_counts_for_that_head(late, at_the_later_head, status):
+    failure = {
+        test: Item("tests_failing", f"{test} failed", part=("test", test)) for test in ("test_a", "test_b")
+    }
+    story = Story().push("b", minute=1)
+    story.check(failure["test_a"], where="a", minute=late)
+    if at_the_later_head is not None:
+        story.check(*(failure[test] for test in at_the_later_head), suite=2, minute=3)
+    first = next(f for f in build_ledger(story.pull_request).findings if f.item.part == ("test", "test_a"))
+    assert (first.status.value, first.head) == (status, sha("a"))
 
 
 def test_a_review_after_a_push_back_replaces_bodies_like_any_later_push():

@@ -69,6 +69,15 @@ def test_a_force_push_back_keeps_the_number():
     assert numbered(pull) == [(1, "a"), (2, "b")]
 
 
+def test_a_late_verdict_about_an_earlier_head_leaves_the_newest_reviewed_one_current():
+    late = make_verdict(4, make_check_validator("ci / test"), Stance.REJECTS, "a", tags=("tests_failing",))
+    pushes = [(0, "a"), (1, "b"), (3, "c")]
+    pull = make_pull_request(make_rejection(2, where="b"), late, pushes=pushes, at_head="c")
+    current = current_iteration(pull)
+    assert (current.number, current.head[0]) == (1, "b")
+    assert {item.tag for item in current.open_items} == {"date_errors", "tests_failing"}
+
+
 def test_a_verdict_without_a_head_is_about_the_revision_known_then():
     pushes = [(0, "a"), (5, "b")]
     pull = make_pull_request(

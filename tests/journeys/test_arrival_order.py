@@ -22,7 +22,15 @@ from tests.journeys.finding_stories import (
     text,
 )
 
-CONFIG = "version: 1\nextends: [knowledge-base, code-review]\nvalidators:\n  checks:\n    ci / test: [tests_failing]\n"
+CONFIG = """\
+version: 1
+extends: [knowledge-base, code-review]
+validators:
+  checks:
+    ci / test: [tests_failing]
+    ci / lint: [lint_errors]
+    ci / types: [type_errors]
+"""
 
 
 def reviewed(harness, pull):
@@ -39,18 +47,25 @@ def reviewed(harness, pull):
 
 
 def continued(harness, pull):
-    """Pushes, checks, a reply, threads, a comment, a rejection, a dismissed review, a force-push, an approval."""
+    """Pushes, checks, a label, a reply, threads, a comment, a rejection, a dismissed review, a force-push, an approval."""
     github, first = harness.github, pull.head_sha
     by_alice, by_bob = pull.reviews.values()
     hiding, slow = by_alice.comments
+    left = github.start_check_run(pull.repository, first, "ci / lint")
     yield github.push(pull, {CART: text(line5="other = 0")})
     yield github.check(pull, "ci / test", "success")
+    yield github.complete_check_run(left, "failure", CheckOutput("1 problem", "E501 the line is too long"))
+    yield github.set_status(pull.repository, first, "ci / types", "failure")
+    yield github.add_label(pull, "gate:broken_wiki_links", by="alice")
+    yield github.remove_label(pull, "gate:broken_wiki_links", by="rio-agent[bot]")
     yield github.reply(slow, "rio-agent[bot]", "It is handled now.")
     yield github.resolve_thread(slow, by="rio-agent[bot]")
     yield review(harness, pull, COMMENT, "and one more", (9, "[title_overclaims] only one study"))
     yield github.resolve_thread(hiding, by="alice")
     yield review(harness, pull, REJECT, "- the cache is never emptied after a run")
+    yield github.add_label(pull, "gate:broken_wiki_links", by="bob")
     yield github.push(pull, {CART: text(line5="other = 1")})
+    yield github.remove_label(pull, "gate:broken_wiki_links", by="bob")
     yield github.check(pull, "ci / test", "failure", CheckOutput("1 failed", "E  assert 3 == 4"))
     yield github.dismiss_review(by_bob, by="alice")
     yield github.force_push(pull, first)
@@ -79,9 +94,12 @@ async def test_any_order_of_arrival_ends_in_the_same_findings(harness, knowledge
     harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG})
     in_order, shuffled = (
         harness.github.open_pull_request(
-            knowledge, "rio-agent[bot]", PullRequestOptions(files={CART: text()})
+            # Two heads of their own: a check belongs to a commit.
+            knowledge,
+            "rio-agent[bot]",
+            PullRequestOptions(files={CART: text(), "notes.md": name}),
         )
-        for _ in range(2)
+        for name in ("in order", "shuffled")
     )
     async with harness.run_bot():
         for pull in (in_order, shuffled):
@@ -102,6 +120,9 @@ async def test_any_order_of_arrival_ends_in_the_same_findings(harness, knowledge
             ("near_duplicate", "withdrawn"),
             ("scope_error", "open"),
             ("tests_failing", "open"),
+            ("broken_wiki_links", "fixed"),
+            ("lint_errors", "open"),
+            ("type_errors", "open"),
             ("the cache is never emptied after a run", "changed"),
             ("this hides the KeyError", "fixed"),
             ("title_overclaims", "open"),

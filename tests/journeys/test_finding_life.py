@@ -254,6 +254,26 @@ async def test_each_validator_closes_its_own_and_a_late_review_touches_nothing_l
     assert "1 withdrawn" in body(journey, pull)
 
 
+async def test_a_late_rejection_of_a_head_before_the_approved_one_rejects_nothing(journey, pull):
+    review(journey, pull, REJECT, DATE)
+    await settle(journey)
+    late = review(journey, pull, "PENDING", SCOPE, (5, "this hides the KeyError"))
+    await push(journey, pull, line9="other = 0")
+    review(journey, pull, APPROVE)
+    await settle(journey)
+    journey.github.submit_pending(late, REJECT)
+    await settle(journey)
+    listed = await asked(journey, pull, "findings")
+    assert [[change["status"] for change in finding["history"]] for finding in listed["findings"]] == [
+        ["new", "fixed"]
+    ] * 3
+    (marker,) = journey.markers(pull)
+    assert (marker["verdict"], marker["issues"], marker["turn"]) == ("accept", [], "maintainer")
+    assert listed["turn"] == "maintainer"
+    assert "```json" not in body(journey, pull)
+    assert "**Resolved** — nothing rejects it any more, at" in body(journey, pull)
+
+
 async def test_what_a_validator_takes_back_is_withdrawn_at_any_head(journey, pull):
     edited = review(journey, pull, REJECT, BOTH, (9, "[title_overclaims] only one study"))
     await settle(journey)

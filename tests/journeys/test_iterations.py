@@ -1,5 +1,6 @@
 """From webhooks to the quality of every iteration, and the way back."""
 
+from bot.fakegithub.pulls import PullRequestOptions
 from bot.fakegithub.reviews import InlineDraft
 from bot.feedback.marker import parse_document
 from bot.store.pull_requests import load_pull_request
@@ -168,6 +169,27 @@ async def test_without_the_permission_to_read_contents_the_verdicts_alone_are_sc
     assert "left out: validation everywhere; efficiency everywhere." in progress_section(
         sticky_comment(journey, pull)
     )
+
+
+async def test_an_iteration_is_scored_from_two_observed_dimensions_on(journey, knowledge, pull):
+    checked = journey.github.open_pull_request(
+        knowledge, "rio-agent[bot]", PullRequestOptions(files={PAGE: "# Checked\n"})
+    )
+    journey.github.check(checked, "build", "success")
+    for each in (pull, checked):
+        await review_and_wait(journey, each, "date_errors")
+        (review,) = each.reviews.values()
+        journey.advance_clock()
+        # Without a verdict that stands, only the size of the diff is known, and what the checks say.
+        journey.github.dismiss_review(review, by="bob")
+        await journey.wait_until_idle()
+        push(journey, each, "# Second\n\nIt holds.\n")
+        await review_and_wait(journey, each, "date_errors")
+    assert table(journey, pull) == [
+        ["1", "–", "nothing", "too little was observed"],
+        ["2", "**0.69**", "1 blocking", "correctness 0.60"],
+    ]
+    assert table(journey, checked)[0] == ["1", "**1.00**", "nothing", "no open item, 1 of 1 check passed"]
 
 
 async def test_a_head_that_the_api_does_not_show_yet_is_read_with_a_later_event(journey, pull):

@@ -74,6 +74,23 @@ async def test_monday_tells_the_week_that_ended_once(harness, knowledge):
     assert live_references(issue.body) + live_references(comment.body, own) == []
 
 
+async def test_untagged_findings_are_told_as_a_share_with_the_likeliest_gates(harness, knowledge):
+    async with instance(harness) as bot:
+        await a_week(harness, knowledge)
+        at(harness, WEDNESDAY)
+        pull = harness.github.open_pull_request(knowledge, "rio-agent[bot]")
+        harness.advance_clock()
+        remarks = "- There are no tests for this.\n- The second part says what the first one said.\n"
+        harness.github.submit_review(pull, "alice", REJECT, remarks)
+        await harness.wait_until_idle()
+        at(harness, MONDAY)
+        await bot.weekly_scheduler.tick()
+        await harness.wait_until_idle()
+    (issue,) = issues(knowledge)
+    assert "\n2 of 4 findings had no tag; most look like Test coverage.\n" in issue.body
+    assert "tests_missing" not in issue.body, "what is only inferred is no tag"
+
+
 async def test_too_little_is_not_told(harness, knowledge):
     async with instance(harness) as bot:
         await a_week(harness, knowledge, pulls=2)

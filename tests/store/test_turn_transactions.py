@@ -8,12 +8,18 @@ from sqlalchemy import update
 
 from bot.pull_request.checks import GATES_CHECK_NAME, CheckRunText
 from bot.pull_request.effects import CancelWrite, ShowCheckRun
-from bot.pull_request.model import Item, Stance, Validator, Verdict
+from bot.pull_request.model import Item, Revision, Stance, Validator, Verdict
 from bot.store.database import parse_store_url
 from bot.store.deliveries import load_delivery, load_parked
 from bot.store.model import DeliveryState, LaneFenced, RowState, TurnResult
 from bot.store.outbox import mark_ready, mark_sending, mark_sent
-from bot.store.pull_requests import find_numbers_at_head, has_comment, load_pull_request, save_sticky
+from bot.store.pull_requests import (
+    find_numbers_at_head,
+    find_numbers_that_left,
+    has_comment,
+    load_pull_request,
+    save_sticky,
+)
 from bot.store.schema import outbox_table
 from bot.store.store import connect_database, open_store
 from bot.turn.store import apply_turn, give_up_write
@@ -79,6 +85,20 @@ async def test_the_open_pull_requests_with_a_head_are_found(store):
     ] == [(), ()]
     await apply_turn(store, claim, TurnResult(make_pull_request(open=False), (), ()))
     assert await store.read(find_numbers_at_head, where, HEADS[0]) == ()
+
+
+async def test_an_open_pull_request_is_found_by_every_head_it_had(store):
+    claim = await claim_with_effects(store)
+    pushed = make_pull_request(
+        head=HEADS[1],
+        revisions=(Revision(HEADS[0], at_minute(0)), Revision(HEADS[1], at_minute(1), base=HEADS[2])),
+    )
+    await apply_turn(store, claim, TurnResult(pushed, (), ()))
+    where = pushed.repository.id
+    asked = [(where, head) for head in HEADS[:3]] + [(where + 1, HEADS[0]), (where, "%")]
+    assert [await store.read(find_numbers_that_left, *each) for each in asked] == [(212,), (212,), (), (), ()]
+    await apply_turn(store, claim, TurnResult(replace(pushed, open=False), (), ()))
+    assert await store.read(find_numbers_that_left, where, HEADS[0]) == ()
 
 
 async def test_a_turn_without_a_pull_request_leaves_the_record_alone(store):

@@ -7,13 +7,13 @@ import pytest
 from bot.feedback.model import find_failed_gates
 from bot.findings.ledger import build_ledger, standing_verdicts
 from bot.gates.config import ToolRule, UnmappedResults
-from bot.pull_request.events import CommentEvent, ToolResult, ValidationEvent
+from bot.pull_request.events import CommentEvent, PullRequestEvent, ToolResult, ValidationEvent
 from bot.pull_request.model import Item, Revision, Stance
-from bot.pull_request.record import record_event
+from bot.pull_request.record import date_comments, record_event
 from bot.values import Location
 from bot.verdicts.reviews import MAX_REMOVED, keep_removed
 from bot.verdicts.signals import as_signal
-from tests.builders import ALICE, BOB, HEADS, ME, REPOSITORY, at_minute, make_pull_request
+from tests.builders import ALICE, BOB, HEADS, ME, REPOSITORY, at_minute, make_pull_request, make_snapshot
 from tests.verdicts.signal_builders import LEO, MAPPED, verdicts_from
 
 
@@ -70,6 +70,23 @@ def test_plain_words_look_like_a_gate_where_the_comment_rejects_without_a_tag(bo
 
 def test_plain_words_are_no_verdict_by_themselves():
     assert as_signal(comment(WRONG), make_pull_request(), MAPPED, ME) is None
+
+
+def test_a_comment_that_is_told_before_the_push_it_followed_is_about_the_pushed_head():
+    pull_request = make_pull_request(updated_at=at_minute(1))
+    told = replace(pull_request, verdicts=verdicts_from(comment(REJECTS), known=pull_request))
+    pushed = PullRequestEvent("synchronize", make_snapshot(head=HEADS[1], updated_at=at_minute(3)))
+    assert [verdict.head for verdict in date_comments(told).verdicts] == [HEADS[0]]
+    later = record_event(told, pushed, at_minute(6))
+    assert [verdict.head for verdict in date_comments(later).verdicts] == [HEADS[1]]
+
+
+def test_a_comment_from_before_the_first_known_head_keeps_the_head_it_was_recorded_with():
+    before = make_pull_request(revisions=(Revision(HEADS[0], at_minute(6)),), updated_at=at_minute(6))
+    told = replace(before, verdicts=verdicts_from(comment(REJECTS), known=before))
+    pushed = PullRequestEvent("synchronize", make_snapshot(head=HEADS[1], updated_at=at_minute(8)))
+    later = record_event(told, pushed, at_minute(9))
+    assert [verdict.head for verdict in date_comments(later).verdicts] == [HEADS[0]]
 
 
 def test_inference_from_a_comment_can_be_switched_off():

@@ -1,6 +1,7 @@
 """What does a label say, and when is it taken back?"""
 
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 
@@ -29,10 +30,53 @@ def test_a_label_is_a_verdict_of_whoever_put_it_there():
 
 
 def test_a_label_whose_removal_is_told_first_does_not_stand():
-    late = verdicts_from(label(action="unlabeled", minutes=9), label(minutes=5))
-    assert [(each.stance, each.items) for each in late] == [(Stance.SILENT, ())]
-    (again,) = verdicts_from(label(minutes=12), known=make_pull_request(verdicts=late))
-    assert (again.stance, again.lifted_at, again.counted) == (Stance.REJECTS, None, True)
+    (alone,) = verdicts_from(label(action="unlabeled", minutes=9))
+    assert (alone.stance, alone.items, alone.counted) == (Stance.SILENT, (), False)
+    (late,) = verdicts_from(label(minutes=5), known=make_pull_request(verdicts=(alone,)))
+    assert (late.stance, late.at, late.lifted_at) == (Stance.REJECTS, at_minute(5), at_minute(9))
+
+
+@pytest.mark.parametrize("remover", [ALICE, BOB])
+def test_a_label_is_put_on_and_taken_off_by_time_in_whatever_order_it_is_told(remover):
+    events = (
+        label(minutes=1),
+        label(action="unlabeled", minutes=2),
+        label(minutes=3),
+        label(action="unlabeled", minutes=4, sender=remover),
+        label(minutes=5),
+    )
+    in_order = verdicts_from(*events)
+    stands = [(v.at, v.lifted_at, v.unlabelled_by) for v in in_order if v.stance is Stance.REJECTS]
+    second = (at_minute(4), "") if remover is ALICE else (None, "bob")
+    assert stands == [
+        (at_minute(1), at_minute(2), ""),
+        (at_minute(3), *second),
+        (at_minute(5), None, ""),
+    ]
+    for shuffled in permutations(events):
+        assert set(verdicts_from(*shuffled)) == set(in_order)
+
+
+def test_label_events_of_one_second_count_as_they_arrive():
+    events = (
+        label(),
+        label(action="unlabeled", sender=RIO),
+        label(),
+        label(action="unlabeled"),
+    )
+    verdicts = ()
+    stands = []
+    for event in events:
+        verdicts = verdicts_from(event, known=make_pull_request(verdicts=verdicts))
+        stands.append([v.lifted_at is None for v in verdicts if v.id == "label:date_errors"])
+    assert stands == [[True], [True], [True], [False]]
+
+
+def test_a_repeated_label_event_changes_nothing():
+    events = label(), label(action="unlabeled", minutes=6), label(minutes=7)
+    known = make_pull_request(verdicts=(*verdicts_from(*events), *verdicts_from(label("gate:scope_error"))))
+    for event in events:
+        assert verdicts_from(event, known=known) == known.verdicts
 
 
 def test_a_label_taken_off_is_lifted_and_put_on_again_stands_again():
