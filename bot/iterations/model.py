@@ -53,11 +53,13 @@ class Iteration:
     """Each with the open findings of its validator as its items."""
     ledger: Ledger = field(default_factory=Ledger)
     """All findings at its end."""
+    rejecting: tuple[Verdict, ...] = field(init=False, repr=False, compare=False)
+    """The standing verdicts that reject, oldest first."""
 
-    @property
-    def rejecting(self) -> tuple[Verdict, ...]:
-        """The standing verdicts that reject, oldest first."""
-        return tuple(verdict for verdict in self.standing if verdict.stance is Stance.REJECTS)
+    def __post_init__(self) -> None:
+        """Find the verdicts that reject: they are asked for dozens of times."""
+        rejecting = tuple(verdict for verdict in self.standing if verdict.stance is Stance.REJECTS)
+        object.__setattr__(self, "rejecting", rejecting)
 
     @property
     def is_rejected(self) -> bool:
