@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import SimpleNamespace
 
-import aiohttp
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 MAX_BUDGETS = 1_000
@@ -60,38 +58,17 @@ class Meter:
             registry=self.registry,
         )
 
-    def tracing(self) -> aiohttp.TraceConfig:
-        """Count the requests of a client session."""
-        config = aiohttp.TraceConfig()
-        config.on_request_end.append(self._request_ended)
-        config.on_request_exception.append(self._request_failed)
-        return config
-
-    async def _request_ended(
-        self,
-        _session: aiohttp.ClientSession,
-        context: SimpleNamespace,
-        params: aiohttp.TraceRequestEndParams,
+    def count_request(
+        self, installation_id: int, method: str, status: str, headers: Mapping[str, str]
     ) -> None:
-        self.calls.labels(params.method, str(params.response.status)).inc()
-        remaining = params.response.headers.get("x-ratelimit-remaining", "")
-        if remaining.isdigit():
-            self.remaining.set(int(remaining))
-            self._note_budget(context.trace_request_ctx, params.response.headers, int(remaining))
-
-    def _note_budget(self, about: object, headers: Mapping[str, str], remaining: int) -> None:
-        limit = headers.get("x-ratelimit-limit", "")
+        """Count a request to GitHub by its status, or by its error where no response came."""
+        self.calls.labels(method, status).inc()
+        remaining, limit = (headers.get(f"x-ratelimit-{name}", "") for name in ("remaining", "limit"))
+        if not remaining.isdigit():
+            return
+        self.remaining.set(int(remaining))
         # GraphQL has a budget of its own.
-        is_core = headers.get("x-ratelimit-resource", "core") == "core"
-        if isinstance(about, dict) and is_core and limit.isdigit():
+        if limit.isdigit() and headers.get("x-ratelimit-resource", "core") == "core":
             if len(self.budgets) >= MAX_BUDGETS:
                 self.budgets.clear()
-            self.budgets[about["installation"]] = RequestBudget(remaining, int(limit))
-
-    async def _request_failed(
-        self,
-        _session: aiohttp.ClientSession,
-        _context: SimpleNamespace,
-        params: aiohttp.TraceRequestExceptionParams,
-    ) -> None:
-        self.calls.labels(params.method, type(params.exception).__name__).inc()
+            self.budgets[installation_id] = RequestBudget(int(remaining), int(limit))

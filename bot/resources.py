@@ -198,7 +198,7 @@ async def open_github(
         configuration.api_url,
         configuration.graphql_url,
         now=clock,
-        tracing=[meter.tracing()] if meter else [],
+        count=meter.count_request if meter else None,
         may_write=may_write,
         paused=store.paused_until if store else never_paused,
     ) as github:
@@ -219,8 +219,8 @@ async def open_app_api_from(
     from bot.github.auth import AppKey
 
     key = AppKey(configuration.app_id, configuration.private_key)
-    tracing = [meter.tracing()] if meter else []
+    count = meter.count_request if meter else None
     async with open_app_api(
-        key, configuration.api_url, now=utc_now, tracing=tracing, may_write=may_write
+        key, configuration.api_url, now=utc_now, count=count, may_write=may_write
     ) as github:
         yield github

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -41,6 +41,7 @@ def shipped_detection_rules() -> DetectionRules:
     return load_detection(rules_directory())
 
 
+@lru_cache(maxsize=16)
 def detection_rules(section: DetectionConfig) -> DetectionRules:
     """Return the shipped rules with a repository's own cues, threshold and number of rounds."""
     cues = (RepositoryCue(FeedbackType(cue.type), cue.phrase) for cue in section.cues)

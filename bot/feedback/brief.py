@@ -408,6 +408,8 @@ class Brief:
     lines: tuple[BriefLine, ...]
     round: int = 1
     """The round that it was written in; each reads more than the one before."""
+    open_question: str = ""
+    """The first criterion of a good brief that it does not meet."""
 
     def as_document(self) -> dict[str, Any]:
         """Return the brief as part of the actionable-feedback document."""
@@ -443,8 +445,10 @@ def write_brief(
     ][:MAX_BRIEF_LINES]
     lines = tuple(BriefLine(action.name, step.text, action.template, step.headline) for action, step in steps)
     is_specific = bool(items) and bool(steps) and all(step.is_tied for _, step in steps)
-    score = BRIEF_POINTS * (sum(_marks(items, facts).values()) + is_specific)
-    return Brief(detection.type, detection.confidence, score, lines)
+    marks = _marks(items, facts)
+    score = BRIEF_POINTS * (sum(marks.values()) + is_specific)
+    question = next((mark for mark, is_met in marks.items() if not is_met), "")
+    return Brief(detection.type, detection.confidence, score, lines, open_question=question)
 
 
 def refine_brief(
@@ -466,7 +470,7 @@ def refine_brief(
         last = inputs
         if brief.score >= GOOD_SCORE:
             return tuple(briefs)
-    return (*briefs[:-1], _add_question(briefs[-1], last)) if last else ()
+    return (*briefs[:-1], _add_question(briefs[-1], last.facts)) if last else ()
 
 
 def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]:
@@ -479,10 +483,8 @@ def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]
     }
 
 
-def _add_question(brief: Brief, inputs: BriefInput) -> Brief:
+def _add_question(brief: Brief, facts: BriefFacts) -> Brief:
     """Replace the last line by a question about what is missing most."""
-    facts = inputs.facts
-    question = next(mark for mark, is_met in _marks(inputs.items, facts).items() if not is_met)
     instruction = f"Read the output of `{facts.contact}`" if facts.only_checks else f"Ask `{facts.contact}`"
-    line = BriefLine("request_clarification", f"{instruction}: {question}", _CLARIFICATION)
+    line = BriefLine("request_clarification", f"{instruction}: {brief.open_question}", _CLARIFICATION)
     return replace(brief, lines=(*brief.lines[: MAX_BRIEF_LINES - 1], line))

@@ -271,8 +271,7 @@ def detect_feedback_type(feedback: Feedback, rules: RepositoryRules) -> Detectio
 
 def add_brief(feedback: Feedback, detection: Detection | None, rules: RepositoryRules) -> Feedback:
     """Add the brief, which the pull request records; none if nothing was detected."""
-    pull_request = replace(feedback.pull_request, briefs=resolve_brief_outcomes(feedback))
-    feedback = replace(feedback, pull_request=pull_request)
+    feedback = record_brief_outcomes(feedback)
     if detection is None:
         return feedback
     rounds = refine_brief(
@@ -281,26 +280,33 @@ def add_brief(feedback: Feedback, detection: Detection | None, rules: Repository
     if not rounds:
         return feedback
     briefs = _merge_briefs(feedback, tuple(_round_entries(feedback, rounds, detection)))
-    return replace(feedback, brief=rounds[-1], pull_request=replace(pull_request, briefs=briefs))
+    return replace(_with_briefs(feedback, briefs), brief=rounds[-1])
 
 
-def resolve_brief_outcomes(feedback: Feedback) -> tuple[PostedBrief, ...]:
-    """Return the earlier briefs with their success, by this iteration's verdict.
+def _with_briefs(feedback: Feedback, briefs: tuple[PostedBrief, ...]) -> Feedback:
+    if briefs == feedback.pull_request.briefs:
+        return feedback
+    return replace(feedback, pull_request=replace(feedback.pull_request, briefs=briefs))
+
+
+def record_brief_outcomes(feedback: Feedback) -> Feedback:
+    """Record the success of the earlier briefs, by this iteration's verdict.
 
     A dismissal accepts nothing, and a verdict on an earlier revision rejects nothing of this one.
     """
     current = feedback.iteration.number
     accepted = not feedback.rejecting
     if accepted and not any(verdict.stance is Stance.APPROVES for verdict in feedback.iteration.standing):
-        return feedback.pull_request.briefs
+        return feedback
     if not accepted and not _has_new_rejection(feedback):
-        return feedback.pull_request.briefs
-    return tuple(
+        return feedback
+    briefs = tuple(
         replace(brief, success=accepted)
         if brief.success is None and (brief.iteration < current or (accepted and brief.iteration == current))
         else brief
         for brief in feedback.pull_request.briefs
     )
+    return _with_briefs(feedback, briefs)
 
 
 def _has_new_rejection(feedback: Feedback) -> bool:
@@ -333,7 +339,7 @@ def record_partial_success(feedback: Feedback, rules: RepositoryRules) -> Feedba
                 success=True,
             )
             briefs = (*briefs, entry)[-MAX_BRIEFS:]
-    return replace(feedback, pull_request=replace(feedback.pull_request, briefs=briefs))
+    return _with_briefs(feedback, briefs)
 
 
 def _detect(feedback: Feedback, comment_text: str, rules: DetectionRules) -> Detection:

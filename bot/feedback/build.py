@@ -93,7 +93,7 @@ def build_feedback(
 ) -> Feedback | None:
     """Build the feedback, or return None before the first verdict."""
     iterations = list_iterations(pull_request)
-    current = current_iteration(pull_request, iterations)
+    current = current_iteration(pull_request)
     if current is None:
         return None
     previous = previous_iteration(iterations, current)

@@ -81,7 +81,7 @@ def document_fence(copy: DocumentJson) -> str:
             rows = ",\n".join(f"  {html_safe_json(item)}" for item in value)
             lines.append(f' "feedback_items": [\n{rows}\n ]')
         else:
-            lines.append(f" {html_safe_json(key)}: {html_safe_json(value)}")
+            lines.append(f' "{key}": {html_safe_json(value)}')
     body = ",\n".join(lines)
     return "```json\n{\n" + body.replace("```", "\\u0060\\u0060\\u0060") + "\n}\n```"
 

@@ -76,7 +76,7 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
     """Add appeals, regressions and recurrences to the entries."""
     pull_request = feedback.pull_request
     others = [record for record in recent if record.number != pull_request.number]
-    records = (*others, build_history_record(pull_request))
+    records = (*others, build_history_record(pull_request, feedback.iteration.ledger))
     appeals = open_appeals(pull_request, feedback.iteration.ledger)
     findings = {finding.id: finding for finding in feedback.iteration.ledger.open}
 

@@ -15,18 +15,18 @@ MAX_MARKER_LENGTH = 1_000
 _MAX_NAME = 60  # characters of a reviewer's or a check's name
 
 
-def marker_data(feedback: Feedback) -> dict[str, object]:
-    """Return the marker's object, small enough for one line: tags that don't fit are counted."""
+def feedback_marker(feedback: Feedback) -> str:
+    """Render the marker, small enough for one line: tags that don't fit are counted."""
     is_over = feedback.pull_request.merged or not feedback.rejecting
     issues = [] if is_over else list(feedback.issues)
     blocking = [] if is_over else [gate.tag for gate in feedback.blocking if gate.tag]
     left_out, pending = (0 if is_over else feedback.more), list(feedback.pending)
-    data = fit_marker(issues, blocking, left_out, partial(_marker, feedback, pending))
-    while len(render_marker(FEEDBACK_MARKER, data)) > MAX_MARKER_LENGTH and len(pending) > 1:
+    marker = fit_marker(issues, blocking, left_out, partial(_marker_data, feedback, pending))
+    while len(marker) > MAX_MARKER_LENGTH and len(pending) > 1:
         # One is enough to tell an agent to wait.
         pending.pop()
-        data = fit_marker(issues, blocking, left_out, partial(_marker, feedback, pending))
-    return data
+        marker = fit_marker(issues, blocking, left_out, partial(_marker_data, feedback, pending))
+    return marker
 
 
 def fit_marker(
@@ -34,21 +34,21 @@ def fit_marker(
     blocking: list[str],
     left_out: int,
     build: Callable[[list[str], list[str], int], dict[str, object]],
-) -> dict[str, object]:
-    """Build the marker with as many tags as fit into one line, and the number of the others.
+) -> str:
+    """Render the marker with as many tags as fit into one line, and the number of the others.
 
     Warnings are dropped first, from the end, then blocking tags, the least important first.
     """
     while True:
-        data = build(issues, blocking, left_out)
-        if len(render_marker(FEEDBACK_MARKER, data)) <= MAX_MARKER_LENGTH or not (issues or blocking):
-            return data
+        marker = render_marker(FEEDBACK_MARKER, build(issues, blocking, left_out))
+        if len(marker) <= MAX_MARKER_LENGTH or not (issues or blocking):
+            return marker
         dropped = ([tag for tag in issues if tag not in blocking] or blocking)[-1]
         left_out += 1
         issues, blocking = ([tag for tag in tags if tag != dropped] for tags in (issues, blocking))
 
 
-def _marker(
+def _marker_data(
     feedback: Feedback, pending: list[str], issues: list[str], blocking: list[str], left_out: int
 ) -> dict[str, object]:
     is_over = feedback.pull_request.merged or not feedback.rejecting

@@ -8,7 +8,7 @@ from datetime import datetime
 from bot import regex
 from bot.feedback import document as documents
 from bot.feedback.entry_text import EntryContext, render_entry
-from bot.feedback.marker import FEEDBACK_MARKER, fit_marker, marker_data
+from bot.feedback.marker import feedback_marker, fit_marker
 from bot.feedback.model import FailedGate, Feedback, GateItem
 from bot.feedback.progress_text import fold_progress
 from bot.feedback.status_text import (
@@ -22,7 +22,7 @@ from bot.feedback.status_text import (
     where_line,
 )
 from bot.gates.config import DocumentPolicy
-from bot.markdown.escape import code_span, one_line, render_marker, truncate
+from bot.markdown.escape import code_span, one_line, truncate
 from bot.markdown.format import fold, format_count
 from bot.markdown.links import LinkContext
 
@@ -94,7 +94,7 @@ def _render_rejected(
     feedback: Feedback, site: LinkContext, most: int, copy: documents.DocumentJson | None
 ) -> str:
     return _join(
-        render_marker(FEEDBACK_MARKER, marker_data(feedback)),
+        feedback_marker(feedback),
         feedback_heading(feedback),
         next_line(feedback),
         where_line(feedback, site.web),
@@ -110,7 +110,7 @@ def _render_rejected(
 def _render_closing(feedback: Feedback, site: LinkContext) -> str:
     """Render the comment once nothing rejects it, or it was merged or closed: no advice any more."""
     return _join(
-        render_marker(FEEDBACK_MARKER, marker_data(feedback)),
+        feedback_marker(feedback),
         closing_heading(feedback, site.web),
         next_line(feedback),
         pushed_since_text(feedback),
@@ -137,7 +137,7 @@ def _render_short(feedback: Feedback) -> str:
             f"**[WARN] Review comments**: {what}\n  - Fix: Answer or ignore: {_thread_links(warnings)}"
         )
     return _join(
-        render_marker(FEEDBACK_MARKER, marker_data(feedback)),
+        feedback_marker(feedback),
         feedback_heading(feedback),
         short_next_line(feedback, reviewer),
         *blocks,
@@ -240,4 +240,4 @@ def _tags_marker(
         more = {"more": left_out} if left_out else {}
         return {"issues": issues, **facts, "verdict": "refine", "blocking": blocking, **more}
 
-    return render_marker(FEEDBACK_MARKER, fit_marker(list(issues), blocking, 0, build))
+    return fit_marker(list(issues), blocking, 0, build)

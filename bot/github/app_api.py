@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import email.utils
 import ipaddress
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -33,6 +33,7 @@ from bot.github.transport import (
     ACCEPT_HEADER,
     USER_AGENT,
     GitHubRequester,
+    RequestCounter,
     Transport,
     has_dot_segment,
     response_cache,
@@ -51,15 +52,15 @@ async def open_app_api(
     api_url: str,
     *,
     now: Callable[[], datetime],
-    tracing: Sequence[aiohttp.TraceConfig] = (),
+    count: RequestCounter | None = None,
     may_write: Callable[[], bool] = lambda: True,
 ) -> AsyncIterator[GitHubAppApi]:
     """Open the App API with its own connections."""
     timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS)
-    async with aiohttp.ClientSession(timeout=timeout, trace_configs=list(tracing)) as session:
-        yield GitHubAppApi(
-            key, Transport(session, api_url, api_url, ErrorMapper(now), response_cache(), may_write), now
-        )
+    async with aiohttp.ClientSession(timeout=timeout) as session:
+        errors = ErrorMapper(now)
+        transport = Transport(session, api_url, api_url, errors, response_cache(), may_write, count)
+        yield GitHubAppApi(key, transport, now)
 
 
 class GitHubAppApi:

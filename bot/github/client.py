@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -22,6 +22,7 @@ from bot.github.revision_api import RevisionApi
 from bot.github.thread_api import RepositoryApi, ThreadApi
 from bot.github.transport import (
     REPO_PATH,
+    RequestCounter,
     Transport,
     parse_posted_comment,
     response_cache,
@@ -73,7 +74,7 @@ async def connect_github(  # noqa: PLR0913  each is one choice about the connect
     *,
     now: Callable[[], datetime] = _utc_now,
     seconds: float = 10,
-    tracing: Sequence[aiohttp.TraceConfig] = (),
+    count: RequestCounter | None = None,
     may_write: Callable[[], bool] = lambda: True,
     paused: PauseCheck = never_paused,
 ) -> AsyncIterator[GitHub]:
@@ -83,10 +84,11 @@ async def connect_github(  # noqa: PLR0913  each is one choice about the connect
     async with aiohttp.ClientSession(
         connector=connector,
         timeout=timeout,
-        trace_configs=list(tracing),
         cookie_jar=aiohttp.DummyCookieJar(),  # GitHub's API has none
     ) as session:
-        transport = Transport(session, api_url, graphql_url, ErrorMapper(now), response_cache(), may_write)
+        transport = Transport(
+            session, api_url, graphql_url, ErrorMapper(now), response_cache(), may_write, count
+        )
         yield GitHub(Authenticator(key, transport, now, paused), now)
 
 

@@ -84,6 +84,10 @@ _CacheKey = tuple[int, int, str, str]
 """Installation, repository, URL, accepted type: two installations never share an answer."""
 
 
+RequestCounter = Callable[[int, str, str, Mapping[str, str]], None]
+"""Counts a request: its installation, method, status or error, and the headers of its response."""
+
+
 @dataclass(frozen=True, slots=True)
 class Transport:
     """What all requests of a client share."""
@@ -94,6 +98,7 @@ class Transport:
     errors: ErrorMapper
     cache: LRUCache[_CacheKey, HttpAnswer]
     may_write: Callable[[], bool] = lambda: True
+    count: RequestCounter | None = None
 
     @property
     def trusted_origins(self) -> frozenset[str]:
@@ -268,12 +273,17 @@ class GitHubRequester(GitHubAPI):
                 headers=headers,
                 data=body or None,
                 allow_redirects=False,
-                trace_request_ctx={"installation": self._api_request.installation_id},
             ) as response:
                 content = await (_read_tail(response, self._tail) if self._tail else response.read())
+                self._count(method, str(response.status), response.headers)
                 return HttpAnswer(response.status, response.headers, content)
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            self._count(method, type(error).__name__, {})
             raise GitHubUnavailable(f"{self._what}: {describe_connection_error(error)}") from error
+
+    def _count(self, method: str, status: str, headers: Mapping[str, str]) -> None:
+        if self._transport.count:
+            self._transport.count(self._api_request.installation_id, method, status, headers)
 
     def _unreadable(self) -> GitHubUnavailable:
         return GitHubUnavailable(f"{self._what}: a response with {self._last.status} that can't be read")

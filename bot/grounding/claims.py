@@ -82,8 +82,9 @@ def _clause_claims(marked: MarkedText, clause: str) -> Iterator[Claim]:
     covered, main = "", None
     if _DEMAND.search(clause):
         return
-    for pattern in shipped_phrases():
-        if result := pattern.match(marked, clause):
+    phrases, together = shipped_phrases(), _phrases_together()
+    for number in together.possible(clause):
+        if result := phrases[number].match(marked, clause):
             claim, covered = result
             main = claim.path
             yield claim
@@ -160,6 +161,11 @@ def shipped_phrases() -> tuple[ClaimPattern, ...]:
     """Return the phrases of `rules/claims.yml`, in the order in which they are tried."""
     path = rules_directory() / "claims.yml"
     return parse_phrases(path.read_bytes(), str(path))
+
+
+@cache
+def _phrases_together() -> regex.RegexSet:
+    return regex.RegexSet([phrase.expression for phrase in shipped_phrases()])
 
 
 def parse_phrases(data: bytes, file: str) -> tuple[ClaimPattern, ...]:

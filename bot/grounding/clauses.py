@@ -76,6 +76,8 @@ def mark_mentions(text: str) -> MarkedText:
     # Masked text became spaces; a long run of them would be scanned again from each of its positions.
     readable = "\n".join(map(_single_spaced, readable.split("\n")))
     marked = MarkedText("")
+    if not readable.strip():
+        return marked
     text = _mark_code(marked, readable)
     text = _WIKI.sub(lambda link: _mark_wiki_link(marked, link), text)
     # Bare files first: an apostrophe or a quotation mark may stand around a path.

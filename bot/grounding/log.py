@@ -143,9 +143,10 @@ def _body_claims(
 ) -> Iterator[PendingClaim]:
     """Yield what the review claims outside of its items: kept in the log, not shown."""
     number = verdict.id.removeprefix("review:")
-    bodies = [review.body for review in facts.reviews or () if str(review.id) == number]
+    bodies = [_TAG.sub(" ", review.body) for review in facts.reviews or () if str(review.id) == number]
     in_items = "\n".join(item_texts)
-    for claim in (claim for body in bodies for claim in find_claims(_TAG.sub(" ", body))):
+    read = {item.words for item in verdict.items}  # often the whole body
+    for claim in (claim for body in bodies if body.strip() not in read for claim in find_claims(body)):
         requirement = claim_requirement(claim.type, rules.grounding)
         if requirement is not Requirement.NOT_REQUIRED and claim.text.strip(" :-—") not in in_items:
             yield PendingClaim(claim, verdict, "", requirement)

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from bot import regex
 from bot.findings.ledger import build_ledger, standing_verdicts, verdict_order
-from bot.findings.model import Finding, is_blocking
+from bot.findings.model import Finding, Ledger, is_blocking
 from bot.gates.model import Gates
 from bot.grounding.audit import GroundingRates, first_observations, grounding_rates
 from bot.pull_request.model import (
@@ -275,8 +275,11 @@ def earliest_activity(window: TimeWindow, inactive_after: timedelta = INACTIVE_A
     return window.start - inactive_after
 
 
-def build_history_record(pull_request: PullRequest) -> HistoryRecord:
-    """Build the record: verdicts, and the outcomes of the findings; no text."""
+def build_history_record(pull_request: PullRequest, ledger: Ledger | None = None) -> HistoryRecord:
+    """Build the record: verdicts, and the outcomes of the findings; no text.
+
+    `ledger` holds the pull request's findings, if they are known already.
+    """
     verdicts = tuple(
         _without_text(verdict, pull_request) for verdict in sorted(pull_request.verdicts, key=verdict_order)
     )
@@ -289,7 +292,7 @@ def build_history_record(pull_request: PullRequest) -> HistoryRecord:
         verdicts=verdicts,
         closed_at=None if pull_request.open else pull_request.closed_at,
         merged=pull_request.merged,
-        findings=_finding_histories(pull_request),
+        findings=_finding_histories(ledger or build_ledger(pull_request)),
         heads=tuple(span for span in known_heads(pull_request) if span.head in reviewed),
         observed=_item_outcomes(pull_request),
         advice=collect_advice(pull_request),
@@ -306,7 +309,8 @@ def replay_record(record: HistoryRecord) -> HistoryRecord:
     """Return the record with its findings: an earlier version stored verdicts only."""
     if record.findings or not record.verdicts:
         return record
-    return replace(record, findings=_finding_histories(_as_pull_request(record, record.verdicts)))
+    ledger = build_ledger(_as_pull_request(record, record.verdicts))
+    return replace(record, findings=_finding_histories(ledger))
 
 
 def _as_pull_request(record: HistoryRecord, verdicts: tuple[Verdict, ...]) -> PullRequest:
@@ -335,7 +339,7 @@ def _as_pull_request(record: HistoryRecord, verdicts: tuple[Verdict, ...]) -> Pu
 _NOWHERE = Repository(0, "", "", 0)
 
 
-def _finding_histories(pull_request: PullRequest) -> tuple[FindingHistory, ...]:
+def _finding_histories(ledger: Ledger) -> tuple[FindingHistory, ...]:
     return tuple(
         FindingHistory(
             number=finding.number,
@@ -349,7 +353,7 @@ def _finding_histories(pull_request: PullRequest) -> tuple[FindingHistory, ...]:
             blocks=finding.item.blocks,
             path=finding.item.place.path if finding.item.place else None,
         )
-        for finding in build_ledger(pull_request).findings
+        for finding in ledger.findings
     )
 
 

@@ -53,11 +53,13 @@ class Iteration:
     """Each with the open findings of its validator as its items."""
     ledger: Ledger = field(default_factory=Ledger)
     """All findings at its end."""
+    rejecting: tuple[Verdict, ...] = field(init=False, repr=False, compare=False)
+    """The standing verdicts that reject, oldest first."""
 
-    @property
-    def rejecting(self) -> tuple[Verdict, ...]:
-        """The standing verdicts that reject, oldest first."""
-        return tuple(verdict for verdict in self.standing if verdict.stance is Stance.REJECTS)
+    def __post_init__(self) -> None:
+        """Find the verdicts that reject: they are asked for dozens of times."""
+        rejecting = tuple(verdict for verdict in self.standing if verdict.stance is Stance.REJECTS)
+        object.__setattr__(self, "rejecting", rejecting)
 
     @property
     def is_rejected(self) -> bool:
@@ -122,24 +124,17 @@ def list_iterations(pull_request: PullRequest) -> tuple[Iteration, ...]:
     return _replay_iterations(pull_request)[0]
 
 
-def current_iteration(
-    pull_request: PullRequest, iterations: Sequence[Iteration] | None = None
-) -> Iteration | None:
+def current_iteration(pull_request: PullRequest) -> Iteration | None:
     """Return the pull request's current iteration; None before the first verdict.
 
     It is the one of the current head where that was reviewed (with the same number after a push that brings
     the head back, and even where a verdict on an earlier head came in later); while the current head waits
     for its review, it is the one that was reviewed last.
     """
-    head = _current_head(pull_request)
-    if iterations and iterations[-1].head == head:
-        return iterations[-1]
-    iterations, present, standing = _replay_iterations(pull_request)
-    number = next((iteration for iteration in iterations if iteration.head == head), None)
-    return None if number is None else replace(number, standing=standing, ledger=present)
+    return _replay_iterations(pull_request)[1]
 
 
-_Replay = tuple[tuple[Iteration, ...], Ledger, tuple[Verdict, ...]]
+_Replay = tuple[tuple[Iteration, ...], Iteration | None]
 # A turn asks several times before anything changes; with 16 lanes at a time, one asks before the others do.
 _recent: deque[tuple[PullRequest, _Replay]] = deque(maxlen=4)
 
@@ -172,7 +167,10 @@ def _replay_all(pull_request: PullRequest) -> _Replay:
         Iteration(number, head, verdict.at, *at_end)
         for number, ((head, verdict), at_end) in enumerate(zip(reviewed, at_ends, strict=False), start=1)
     )
-    return iterations, present, standing
+    iteration = next((iteration for iteration in iterations if iteration.head == current), None)
+    if iteration is None or iteration.ledger is present:
+        return iterations, iteration
+    return iterations, replace(iteration, standing=standing, ledger=present)
 
 
 _NEVER = datetime.max.replace(tzinfo=UTC)

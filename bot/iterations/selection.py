@@ -359,7 +359,7 @@ def build_selection_report(
 def selection_report(pull_request: PullRequest, rules: RepositoryRules) -> SelectionReport | None:
     """Return the report of a pull request; None before its first verdict."""
     iterations = list_iterations(pull_request)
-    current = current_iteration(pull_request, iterations)
+    current = current_iteration(pull_request)
     if current is None:
         return None
     return build_selection_report(

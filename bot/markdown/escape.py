@@ -41,7 +41,8 @@ def table_cell(markdown: str) -> str:
 
 def one_line(text: str) -> str:
     """Fold white space, and make characters visible that hide text or reverse its direction."""
-    return " ".join("".join(map(_visible, text)).split())
+    is_plain = text.isascii() and text.isprintable()
+    return " ".join((text if is_plain else "".join(map(_visible, text))).split())
 
 
 def truncate(text: str, limit: int) -> str:
@@ -54,9 +55,12 @@ def render_marker(word: str, data: Mapping[str, object]) -> str:
     return f"<!-- {word}: {html_safe_json(data)} -->"
 
 
+_encode_json = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes an encoder for each call
+
+
 def html_safe_json(data: object) -> str:
     """Return JSON on one line with `<`, `>` and `&` escaped, so that HTML can hold it."""
-    text = json.dumps(data, ensure_ascii=False)
+    text = _encode_json(data)
     if not (text.isascii() and text.isprintable()):
         text = text.translate({ord(sign): _escaped(sign) for sign in set(text) if not " " <= sign <= "~"})
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

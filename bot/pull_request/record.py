@@ -136,6 +136,8 @@ def record_thread(pull_request: PullRequest, event: ReviewThreadEvent) -> PullRe
 
 def record_resolver_roles(pull_request: PullRequest, roles: Mapping[int, str | None]) -> PullRequest:
     """Record the roles of those who resolved threads, as they were read at that time."""
+    if not pull_request.conversation.threads:
+        return pull_request
     threads = tuple(
         replace(thread, role=roles[thread.by_id]) if thread.role is None and thread.by_id in roles else thread
         for thread in pull_request.conversation.threads

@@ -16,8 +16,8 @@ from bot.feedback.announcements import (
 from bot.feedback.brief_inputs import (
     add_brief,
     detect_feedback_type,
+    record_brief_outcomes,
     record_partial_success,
-    resolve_brief_outcomes,
 )
 from bot.feedback.build import build_feedback, track_followup
 from bot.feedback.document import build_document
@@ -111,8 +111,7 @@ def assess(
     pull_request = feedback.pull_request
     if reason := _silence_reason(pull_request, feedback.iteration, rules, is_first=is_first):
         # What nobody was shown is no advice.
-        briefs = resolve_brief_outcomes(feedback)
-        feedback = replace(feedback, pull_request=replace(pull_request, briefs=briefs))
+        feedback = record_brief_outcomes(feedback)
     else:
         detection = detection or detect_feedback_type(feedback, rules)
         feedback = add_brief(feedback, detection, rules)

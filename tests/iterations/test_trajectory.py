@@ -126,7 +126,7 @@ def test_a_rebase_without_change_ties_and_keeps_the_earlier():
 def test_after_a_force_push_back_the_final_iteration_is_the_one_the_branch_shows():
     pull = make_pull_request(make_approval(1), make_rejection(2, where="b"), make_approval(3), at_head="a")
     known = list_iterations(pull)
-    found = of(*map(IterationSnapshot, known), present=current_iteration(pull, known).number)
+    found = of(*map(IterationSnapshot, known), present=current_iteration(pull).number)
     assert (found.final.number, found.best.number) == (1, 1)
 
 
