@@ -257,7 +257,7 @@ class _Replay:
         standing = self._newest.get(key)
         if verdict.stance is Stance.SILENT:
             # Tagged remarks of a comment count while their author's rejection stands.
-            if standing is not None and standing[1].stance is Stance.REJECTS:
+            if standing and standing[1].stance is Stance.REJECTS and standing[1].id not in self._lifted:
                 self._report(verdict, position)
             return
         failing = self._failing_runs(verdict)

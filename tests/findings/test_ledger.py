@@ -8,7 +8,7 @@ import pytest
 
 from bot.findings.ledger import build_ledger, standing_verdicts
 from bot.findings.model import MAX_FINDINGS
-from bot.pull_request.model import Item, Validator
+from bot.pull_request.model import Item, Stance, Validator
 from bot.values import Location
 from tests.builders import ALICE, BOB, RIO, at_minute
 from tests.findings.ledger_builders import CART, Story, inline, prose, sha
@@ -309,11 +309,15 @@ def test_ids_stay_when_an_earlier_review_arrives_late():
 def test_a_silent_comment_adds_its_tags_only_while_its_authors_rejection_stands():
     remark = Item(OTHER)
     rejected = Story().reject(TAG)
-    rejected.verdict(rejected.pull_request.verdicts[0].stance.SILENT, remark)
+    rejected.verdict(Stance.SILENT, remark)
     assert rejected.statuses() == {TAG: "new", OTHER: "new"}
     approved = Story().reject(TAG).approve()
-    approved.verdict(approved.pull_request.verdicts[0].stance.SILENT, remark)
+    approved.verdict(Stance.SILENT, remark)
     assert approved.statuses() == {TAG: "withdrawn"}
+    dismissed = Story().reject(TAG)
+    dismissed.change_verdict(0, lifted_at=dismissed.pull_request.verdicts[0].at)
+    dismissed.verdict(Stance.SILENT, remark)
+    assert dismissed.statuses() == {TAG: "withdrawn"}
 
 
 def test_an_app_that_only_advises_rejects_while_one_of_its_findings_blocks():
