@@ -76,7 +76,16 @@ def test_the_failed_tests_of_pytest_are_read_with_their_lines(tmp_path, family):
     (tmp_path / "tests" / "test_sums.py").write_text(
         "def test_sum():\n    assert 1 + 1 == 3\n\n\ndef test_fine():\n    pass\n"
     )
-    options = ("-q", "-p", "no:cacheprovider", "-o", f"junit_family={family}", "--junitxml=report.xml")
+    # Without a root of its own, pytest takes one from a configuration file in any folder above.
+    options = (
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        f"junit_family={family}",
+        "--junitxml=report.xml",
+        "--rootdir=.",
+    )
     run_tool(tmp_path, "pytest", *options, "tests")
     assert read_report((tmp_path / "report.xml").read_bytes()) == ToolReport(
         ReportFormat.JUNIT,
