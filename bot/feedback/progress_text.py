@@ -82,7 +82,9 @@ def quality_summary(trajectory: Trajectory) -> str:
     best, final = trajectory.best, trajectory.final
     if best is None:
         return f"{format_count(len(trajectory.scored), 'iteration')}, none of them scored"
-    if best.number != final.number and best.quality == final.quality:
+    if final.quality is None:
+        result = f"iteration {best.number} is the best that was scored"
+    elif best.number != final.number and best.quality == final.quality:
         result = f"no iteration scored higher than iteration {best.number}"
     elif best.number != final.number:
         result = f"iteration {best.number} scored higher than the last one"

@@ -140,6 +140,7 @@ def _render_short(feedback: Feedback) -> str:
         feedback_marker(feedback),
         feedback_heading(feedback),
         short_next_line(feedback, reviewer),
+        pushed_since_text(feedback),
         *blocks,
         _SHORT_HINT,
     )

@@ -127,6 +127,7 @@ def test_the_documents_own_trajectory():  # row 62
         ((0.65, 0.9), 2, "Quality 0.65 → 0.90: the last iteration is the best"),
         ((0.65, 0.9, 0.68), 2, "Quality 0.65 → 0.90 → 0.68: iteration 2, the current one, is the best"),
         ((0.9, 0.9), 2, "Quality 0.90 → 0.90: no iteration scored higher than iteration 1"),
+        ((0.69, None), 2, "Quality 0.69 → –: iteration 1 is the best that was scored"),
         ((None, None), 2, "2 iterations, none of them scored"),
         (
             (0.61, 0.62, 0.63, 0.64, 0.65, 0.66, 0.67),
