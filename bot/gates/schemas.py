@@ -107,6 +107,12 @@ def list_at(value: Any, *path: str) -> list[Any]:
     return part if isinstance(part, list) else []
 
 
+def object_at(value: Any, *path: str) -> dict[str, Any]:
+    """Return the object at these keys; an empty one where there is something else."""
+    part = value_at(value, *path)
+    return part if isinstance(part, dict) else {}
+
+
 def text_at(value: Any, *path: str) -> str:
     """Return the text at these keys; an empty one where there is something else."""
     part = value_at(value, *path)
