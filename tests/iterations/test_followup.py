@@ -34,7 +34,7 @@ AFTER = "title\n\ncreated: 2026-11-01\n\nbody\nmore\n"
 
 
 def carried_between(old: str, new: str) -> TrackedFile:
-    return TrackedFile(has_changed=old != new, lines=map_lines(old, new))
+    return TrackedFile(has_changed=old != new, lines=LineMap(map_lines(old.splitlines(), new.splitlines())))
 
 
 def responses(story: Story) -> list[tuple[str | None, bool | None]]:
@@ -94,12 +94,12 @@ def test_every_finding_of_every_rejecting_validator_is_asked_about():
         (Location(FILE), UNCHANGED_FILE, False),
         (
             Location(FILE, 3),
-            TrackedFile(has_changed=True, lines=LineMap(())),
+            TrackedFile(has_changed=True, lines=LineMap()),
             True,
         ),  # the file is gone
         (Location(FILE, 1, 2), carried_between(BEFORE, AFTER), False),
         (Location(FILE, 1, 4), carried_between(BEFORE, AFTER), True),
-        (Location(FILE, 90), carried_between(BEFORE, AFTER), None),
+        (Location(FILE, 90), TrackedFile(has_changed=True, lines=LineMap((1, None), shift=0)), False),
     ],
 )
 def test_whether_a_location_changed(place, file, expected):  # row 21
