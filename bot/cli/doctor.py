@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -13,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from bot.cli import terminal
-from bot.cli.common import parse_repository_name
+from bot.cli.common import add_repository
 from bot.github.app_api import is_webhook_relay
 from bot.github.errors import GitHubError, NotFound
 from bot.github.model import AppInfo, AppInstallation, DeliveryAttempt, RequiredPermissions, WebhookConfig
@@ -291,14 +290,13 @@ def _events(app: AppInfo, wanted: RequiredPermissions, fix: str) -> DoctorResult
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", nargs="?", help="check this repository only")
+    add_repository(parser, "check this repository only", nargs="?")
     parser.add_argument("--json", action="store_true", help="print one JSON object per check")
 
 
-def run(arguments: argparse.Namespace) -> int:
+async def run(arguments: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
-    repository = parse_repository_name(arguments.repository) if arguments.repository else None
-    results = asyncio.run(_diagnose(repository))
+    results = await _diagnose(arguments.repository)
     if arguments.json:
         for result in results:
             print(json.dumps(result.as_json(), ensure_ascii=False))
@@ -308,7 +306,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if any(result.state is CheckState.ERROR for result in results) else 0
 
 
-async def _diagnose(repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
+async def _diagnose(repository: str | None) -> tuple[DoctorResult, ...]:
     try:
         settings = read_settings()
     except SettingsError as error:
@@ -332,7 +330,7 @@ class Doctor:
     public_url: str | None
     clock: Callable[[], datetime]
 
-    async def run(self, repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
+    async def run(self, repository: str | None) -> tuple[DoctorResult, ...]:
         """Run the checks, in the order in which they should be fixed."""
         reach = await self._check_reach()
         if reach[0].state is CheckState.ERROR:
@@ -360,14 +358,12 @@ class Doctor:
         ahead = (self.clock() - time).total_seconds() if time else None
         return (DoctorResult("reach", CheckState.OK, "GitHub responds"), check_clock(ahead))
 
-    async def _check_installations(
-        self, app: AppInfo, repository: tuple[str, str] | None
-    ) -> tuple[DoctorResult, ...]:
+    async def _check_installations(self, app: AppInfo, repository: str | None) -> tuple[DoctorResult, ...]:
         async def check() -> tuple[DoctorResult, ...]:
             if repository:
-                installation = await self.github.installation_of(*repository)
+                installation = await self.github.installation_of(*repository.split("/"))
                 installations: tuple[AppInstallation, ...] = (installation,) if installation else ()
-                missing = f"the App is not installed on {'/'.join(repository)}"
+                missing = f"the App is not installed on {repository}"
             else:
                 installations = await self.github.installations()
                 missing = "the App is not installed anywhere"
@@ -407,9 +403,7 @@ async def _guard(
         )
 
 
-async def _diagnose_github(
-    configuration: Settings, repository: tuple[str, str] | None
-) -> tuple[DoctorResult, ...]:
+async def _diagnose_github(configuration: Settings, repository: str | None) -> tuple[DoctorResult, ...]:
     from bot.github.app_api import required_permissions
 
     async with open_app_api_from(configuration) as github:
@@ -417,7 +411,7 @@ async def _diagnose_github(
         return await doctor.run(repository)
 
 
-async def diagnose_store(repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
+async def diagnose_store(repository: str | None) -> tuple[DoctorResult, ...]:
     """Check the store: whether it answers, what is parked or blocked, which reviews did not count."""
     from bot.store.database import load_server_version
     from bot.store.deliveries import load_parked
@@ -425,10 +419,11 @@ async def diagnose_store(repository: tuple[str, str] | None) -> tuple[DoctorResu
     from bot.store.outbox import load_blocked_writes
     from bot.store.pull_requests import load_newest_pull_requests
 
+    owner, _, name = (repository or "").partition("/")
     try:
         async with open_existing_store(read_database_url()) as store:
             parked = await store.read(load_parked)
-            pull_requests = await store.read(load_newest_pull_requests, repository)
+            pull_requests = await store.read(load_newest_pull_requests, (owner, name) if repository else None)
             blocked = await store.read(load_blocked_writes)
             version = await store.read(load_server_version)
     except NoStore as reason:
@@ -437,8 +432,9 @@ async def diagnose_store(repository: tuple[str, str] | None) -> tuple[DoctorResu
     except (CannotStart, StoreUnavailable) as error:
         fix = "check DATABASE_URL, and that the database is running and accepts this user"
         return (DoctorResult("store", CheckState.ERROR, str(error), fix),)
-    name = "/".join(repository).lower() if repository else ""
-    blocked_here = [writes for writes in blocked if not name or writes.repository.lower() == name]
+    blocked_here = [
+        writes for writes in blocked if not repository or writes.repository.lower() == repository.lower()
+    ]
     results = (check_parked(len(parked)), *check_server_version(version, TRANSACTION_TIMEOUT_VERSION))
     suggested = suggest_config(pull_requests) if repository else ()
     return (*results, *check_blocked_writes(blocked_here), *check_uncounted(pull_requests), *suggested)
