@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bot.commands.model import InvalidCommand, SlashCommand
+from bot.commands.model import CommandRequest, InvalidCommand
 from bot.gates.model import Gate, Gates
 from bot.history.model import StoredCounts
 from bot.markdown.escape import code_span, escape_mentions, gate_code, table_cell
@@ -73,12 +73,12 @@ def usage_text(invalid: InvalidCommand) -> str:
     command = invalid.command
     return (
         f"Not understood: {invalid.message}.\n\n"
-        f"Use: {code_span(command.synopsis)} · for example: {code_span(command.example)}\n\n"
+        f"Use: {code_span(command.synopsis())} · for example: {code_span(command.example)}\n\n"
         f"<sub>{command.help} All commands: `/feedback-help`</sub>\n"
     )
 
 
-def help_text(commands: Iterable[SlashCommand]) -> str:
+def help_text(commands: Iterable[type[CommandRequest]]) -> str:
     """List the commands with usage, permission and example."""
     table = "\n".join(("| Command | Does | Who | Example |", "|---|---|---|---|", *map(_row, commands)))
     return (
@@ -138,8 +138,8 @@ def private_record_text(login: str, repository: Repository, public_url: str | No
     )
 
 
-def _row(command: SlashCommand) -> str:
-    cells = (code_span(command.synopsis), command.help, str(command.who), code_span(command.example))
+def _row(command: type[CommandRequest]) -> str:
+    cells = (code_span(command.synopsis()), command.help, str(command.who), code_span(command.example))
     return f"| {' | '.join(map(table_cell, cells))} |"
 
 
