@@ -83,8 +83,12 @@ async def author_history(name: str, login: str, hours: int | None) -> tuple[str,
 
 async def all_author_patterns(name: str, hours: int) -> dict[str, dict[str, Any]]:
     """Return every author's patterns by login, from the store alone."""
-    from bot.history.fetch import fetch_all_patterns
+    from bot.history.fetch import fetch_outcomes
+    from bot.history.model import window_of_last_hours
+    from bot.history.patterns import compute_all_patterns
 
     async with open_recorded(name) as (store, repository, rules):
-        patterns_by_login = await fetch_all_patterns(store, repository, hours, rules, utc_now())
+        window = window_of_last_hours(hours, utc_now())
+        now, before = await fetch_outcomes(store, repository.id, window, rules.history)
+    patterns_by_login = compute_all_patterns(now, before, rules.gates, hours)
     return {login: patterns.as_json() for login, patterns in sorted(patterns_by_login.items())}
