@@ -325,13 +325,15 @@ class _Replay:
             self._close(entry, _closing_status(entry, position), verdict, position)
         elif not is_later:
             return  # at the same head, a further review adds
+        elif verdict.repeats and (not verdict.items or _is_untagged_prose(entry)):
+            self._repeat(entry, self._carried(entry, verdict.head or ""), verdict, position)
         elif entry.comment_ids:
             if self._has_changed(entry, verdict.head or self._order.head(position)):
                 self._close(entry, FindingStatus.FIXED, verdict, position)
-        elif entry.item.tag and entry.item.inferred is None:
-            self._close(entry, FindingStatus.FIXED, verdict, position)
-        elif not verdict.repeats:
+        elif _is_untagged_prose(entry):
             entry.is_left_out = True
+        else:
+            self._close(entry, FindingStatus.FIXED, verdict, position)
 
     def _report(self, verdict: Verdict, position: int) -> set[int]:
         """Apply the items of a verdict; return which entries they belong to."""
@@ -616,6 +618,10 @@ def _replaces(newer: Verdict, older: Verdict) -> bool:
 def _closing_status(entry: _Entry, position: int) -> FindingStatus:
     """Return what closing means: fixed at a later head; without one, nothing was fixed."""
     return FindingStatus.FIXED if position > entry.position else FindingStatus.WITHDRAWN
+
+
+def _is_untagged_prose(entry: _Entry) -> bool:
+    return not entry.comment_ids and (entry.item.tag is None or entry.item.inferred is not None)
 
 
 def _limit(entries: Sequence[_Entry]) -> list[_Entry]:

@@ -97,6 +97,18 @@ def test_still_keeps_an_earlier_remark_open():
     assert story.statuses() == {"wrong approach": "open", OTHER: "new"}
 
 
+def test_still_reports_an_earlier_remark_again_whatever_was_pushed():
+    story = Story().reject(prose("wrong approach"), TAG).push("b", {5: "x"}).reject(OTHER, repeats=True)
+    assert story.statuses() == {"wrong approach": "open", TAG: "fixed", OTHER: "new"}
+
+
+def test_a_rejection_that_says_nothing_but_still_repeats_all_that_was_open():
+    story = Story().reject(TAG, prose("wrong approach"), inline(1)).approve(who=BOB)
+    story.push("b", {5: "x"}).reject(repeats=True)
+    assert story.statuses() == {TAG: "open", "wrong approach": "open", "wrong here": "open"}
+    assert [len(v.items) for v in standing_verdicts(build_ledger(story.pull_request))] == [0, 3]
+
+
 def test_a_remark_in_the_same_words_is_the_same_finding():
     item = prose("wrong approach", place=Location(CART, 5))
     story = Story().reject(item).push("b", {9: "x"}).reject(replace(item, words="Wrong  approach."))

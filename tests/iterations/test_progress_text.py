@@ -18,7 +18,7 @@ from bot.pull_request.model import Item, Revision
 from bot.values import Location
 from tests.builders import BOB
 from tests.feedback.comment_builders import CommentStory, make_files
-from tests.findings.ledger_builders import sha
+from tests.findings.ledger_builders import inline, sha
 from tests.iterations.iteration_builders import (
     BAND,
     EXAMPLE_ITERATIONS,
@@ -98,6 +98,14 @@ def test_an_iteration_that_github_no_longer_has_is_not_offered():
 
 def test_there_is_no_fold_before_the_second_iteration():  # row 59
     assert "Progress" not in CommentStory().reject("tests_missing").comment()
+
+
+@pytest.mark.parametrize(("line", "leaves"), [(9, "1"), (15, "")])
+def test_restoring_is_not_offered_for_lines_that_were_there_before(line, leaves):
+    story = CommentStory().reject("tests_missing").push("b", {9: "changed"})
+    story.reject("tests_missing", inline(1, line))
+    offer = f". Restoring iteration 1 would leave {leaves}" if leaves else ""
+    assert summary(story) == f"Progress: 1 → 2 blocking{offer}"
 
 
 def test_without_a_score_the_fold_still_shows_what_was_open():

@@ -189,7 +189,7 @@ async def test_a_later_head_replaces_bodies_and_leaves_unchanged_threads_open(jo
     assert await findings(journey, pull) == [
         ("alice", "date_errors", "open"),
         ("alice", "scope_error", "fixed"),
-        ("alice", "the cache is never emptied after a run", "changed"),
+        ("alice", "the cache is never emptied after a run", "open"),
         ("alice", "src/other.py has no tests at all", "open"),
         ("alice", "hides the error", "fixed"),
         ("alice", "is too slow", "open"),
@@ -205,6 +205,18 @@ async def test_a_later_head_replaces_bodies_and_leaves_unchanged_threads_open(jo
         ("alice", "is too slow", "open"),
     ]
     assert "1 regressed" in body(journey, pull)
+
+
+async def test_a_rejection_that_only_says_still_keeps_all_open_and_is_the_authors_turn(journey, pull):
+    review(journey, pull, REJECT, f"{DATE}\n\n- the cache is never emptied", (5, "hides the error"))
+    await push(journey, pull, line5="other = 0")
+    assert journey.markers(pull)[-1]["turn"] == "reviewer"
+    review(journey, pull, REJECT, "My comments were not addressed, still the same as before.")
+    await settle(journey)
+    listed = await asked(journey, pull, "findings")
+    assert [finding["status"] for finding in listed["findings"]] == ["open"] * 3
+    assert (listed["turn"], journey.markers(pull)[-1]["turn"]) == ("author", "author")
+    assert journey.markers(pull)[-1]["open"] == {"blocking": 3, "warnings": 0}
 
 
 async def test_findings_are_recognised_by_thread_tag_line_and_words(journey, pull):
