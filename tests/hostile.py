@@ -503,7 +503,7 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         "reversed line map": lambda text: line_tracking.map_lines(
             text, "\n".join(reversed(text.split("\n")))
         ),
-        "signatures of agents": lambda text: agents.shipped_agents().read(text),
+        "signatures of agents": lambda text: agents.read_agents([text]),
         "lessons in a file": lambda text: effect.find_lessons(
             f"{effect.SECTION_START}{text}", KNOWLEDGE_BASE
         ),

@@ -150,8 +150,8 @@ def _format_effect(effect: Effect) -> str:
 
 
 def _format_ratio(ratio: Ratio) -> str:
-    bounds = wilson_interval(ratio)
-    return f"{ratio.part} of {ratio.whole} ({round(100 * bounds.low)}–{round(100 * bounds.high)}%)"
+    low, high = wilson_interval(ratio)
+    return f"{ratio.part} of {ratio.whole} ({round(100 * low)}–{round(100 * high)}%)"
 
 
 def _format_figures(figures: AgentFigures) -> str:
@@ -197,13 +197,8 @@ def _effect_json(effect: Effect) -> LessonJson:
 
 
 def _ratio_json(ratio: Ratio) -> LessonJson:
-    bounds = wilson_interval(ratio)
-    return {
-        "broken": ratio.part,
-        "of": ratio.whole,
-        "low": round(bounds.low, 3),
-        "high": round(bounds.high, 3),
-    }
+    low, high = wilson_interval(ratio)
+    return {"broken": ratio.part, "of": ratio.whole, "low": round(low, 3), "high": round(high, 3)}
 
 
 def _figures_json(figures: AgentFigures) -> LessonJson:
