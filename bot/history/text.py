@@ -308,11 +308,11 @@ def _followed(history: AuthorHistory) -> str:
     fixed = ", ".join(f"{ratio.part} of {ratio.whole} {where}" for ratio, where in shares if ratio.whole)
     closed = ((followed.withdrawn, "withdrawn"), (followed.dismissed, "dismissed"))
     uncounted = ", ".join(f"{count} {status}" for count, status in closed if count)
-    rose = f"{rate.improved} of the {rate.measured} with a later score"
+    rose = f"{rate.improved.part} of the {rate.improved.whole} with a later score"
     sentences = (
         f"Findings fixed: {fixed}." if fixed else "",
         f"Not counted: {uncounted}." if uncounted else "",
-        f"Quality rose after {rose}." if rate.measured else "",
+        f"Quality rose after {rose}." if rate.improved.whole else "",
     )
     return " ".join(filter(None, sentences))
 

@@ -208,7 +208,7 @@ def _show_totals(gauges: _Gauges, recent: RecentCounts) -> None:
         gauges.value(
             "whetstone_feedback_improvement_rate",
             "Share of feedback items of the last seven days after which quality improved",
-            rate.improvement_rate,
+            rate.improved.rate,
         )
         gauges.value(
             "whetstone_feedback_clarity_score",

@@ -212,8 +212,8 @@ def _helped(summary: WeeklySummary) -> str:
     if rate is None:
         return ""
     parts = []
-    if rate.measured:
-        parts.append(f"quality rose after feedback in {_cases(Ratio(rate.improved, rate.measured))}")
+    if rate.improved.whole:
+        parts.append(f"quality rose after feedback in {_cases(rate.improved)}")
     if rate.mean_clarity is not None:
         parts.append(f"the feedback scored {rate.mean_clarity:.2f} for clarity (1 is the best)")
     text = "; ".join(parts)
