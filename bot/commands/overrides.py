@@ -11,7 +11,6 @@ from bot.findings.model import Finding
 from bot.gates.config import RepositoryRules
 from bot.iterations.model import current_iteration
 from bot.iterations.selection import (
-    SelectionRefused,
     SelectionReport,
     parse_choice,
     render_selection_report,
@@ -109,8 +108,8 @@ def apply_selection(
     if len(report.scored) == 1:
         return pull_request, "Only one iteration has been reviewed, so there is nothing to choose from.\n"
     parsed = parse_choice(choice, report.trajectory, reason)
-    if isinstance(parsed, SelectionRefused):
-        return pull_request, f"{parsed.reason}\n"
+    if isinstance(parsed, str):
+        return pull_request, f"{parsed}\n"
     kind, number = parsed
     account = requester.account
     override = SelectionOverride(

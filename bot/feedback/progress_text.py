@@ -67,10 +67,7 @@ def fold_progress(feedback: Feedback, web: GitHubLinks) -> str:
 
 def blocking_summary(progress: Progress, restoration: Restoration | None = None) -> str:
     """Return one line: how many entries blocked in each iteration, and what restoring one would leave."""
-    counts = [
-        str(len(_blocking(scored.snapshot.iteration, progress.gates)))
-        for scored in progress.trajectory.scored
-    ]
+    counts = [str(len(_blocking(scored.iteration, progress.gates))) for scored in progress.trajectory.scored]
     line = f"Progress: {_path(counts)} blocking"
     if restoration is None:
         return line
@@ -100,7 +97,7 @@ def find_restoration(progress: Progress, pull_request: PullRequest) -> Restorati
     """
     final, gates = progress.trajectory.final, progress.gates
     reviewers = _reviewers(pull_request, final.head)
-    now = _blocking(final.snapshot.iteration, gates)
+    now = _blocking(final.iteration, gates)
     restorations = [
         restoration
         for scored in progress.trajectory.scored
@@ -130,7 +127,7 @@ def _restoration(
     plan = plan_restore(earlier, final)
     if plan is None:
         return None
-    before = _blocking(earlier.snapshot.iteration, gates)
+    before = _blocking(earlier.iteration, gates)
     return Restoration(
         earlier,
         plan,
@@ -170,7 +167,7 @@ def _score_table(trajectory: Trajectory, gates: Gates, web: GitHubLinks, reposit
         commit = web.other_commit(repository, scored.head)
         number = f"**{quality}**" if scored is best else quality
         decided = scored.score.decided if scored.score else "too little was observed"
-        open_entries = count_open_entries(scored.snapshot.iteration, gates)
+        open_entries = count_open_entries(scored.iteration, gates)
         rows.append(f"| {scored.number} {commit} | {number} | {open_entries} | {decided} |")
     return "\n".join(rows)
 

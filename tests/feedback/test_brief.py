@@ -13,9 +13,8 @@ from bot.detection.load import shipped_detection_rules
 from bot.detection.rules import FeedbackType
 from bot.feedback.brief import (
     BriefFacts,
-    BriefInput,
-    BriefLine,
     OpenItem,
+    Step,
     find_intent,
     refine_brief,
     write_brief,
@@ -202,7 +201,8 @@ def test_checks_and_logs_have_to_pass():
     known = BriefFacts("ruff", checks=("validate",), logs=("ruff",))
     assert texts("verification_failure", (DATES,), known)[0][1] == "Make `validate` and `ruff` pass"
     alone = BriefFacts("ruff", logs=("ruff",))
-    assert (alone.has_evidence, alone.has_proof) == (True, True)
+    # Evidence and proof, besides the place, the change and steps that are tied to it.
+    assert write_brief(detected("partial_success"), (DATES,), alone, RULES).score == 10
 
 
 def test_a_remainder_is_told_with_the_gap_then_the_constraint_then_the_smallest_fix():  # rows 233-236
@@ -242,15 +242,14 @@ def test_long_observations_are_cut():
 
 
 def rounds(kind, *readings, rules=RULES):
-    numbered = [BriefInput(number, *reading) for number, reading in enumerate(readings, 1)]
-    return refine_brief(detected(kind), numbered, rules)
+    return refine_brief(detected(kind), readings, rules)
 
 
 @pytest.mark.parametrize("detection", [Detection(None), detected("user_rejection", 0.5)])
 def test_nothing_detected_or_too_unsure_is_no_brief(detection):  # row 237
     known = BriefFacts("alice")
     assert write_brief(detection, (DATES,), known, RULES) is None
-    assert refine_brief(detection, (BriefInput(1, (DATES,), known),), RULES) == ()
+    assert refine_brief(detection, (((DATES,), known),), RULES) == ()
 
 
 @pytest.mark.parametrize(
@@ -339,7 +338,7 @@ def test_a_repository_limits_the_rounds(most, made):  # row 240
 def test_a_brief_that_stays_poor_asks_for_what_is_missing(item, known, question):
     (made,) = rounds("user_rejection", ((item,), known))
     template = "To clarify the goal: {clarification_prompt}"
-    assert made.lines[-1] == BriefLine("request_clarification", question, template)
+    assert made.lines[-1] == Step(question, action="request_clarification", template=template)
 
 
 def test_a_brief_that_is_good_asks_nobody():

@@ -9,7 +9,7 @@ from bot.history.model import Ratio
 from bot.history.rates import FollowRate, item_outcomes, overall_follow_rate
 from bot.iterations.followup import ItemResponse, item_responses, track_feedback
 from bot.iterations.model import list_iterations
-from bot.iterations.scoring import IterationSnapshot, build_trajectory
+from bot.iterations.scoring import ScoredIteration, build_trajectory
 from bot.pull_request.model import FollowUp, Item, ItemOutcome
 from bot.values import Location
 from bot.verdicts.quality import FeedbackField, FeedbackText, QualityProblem, QualityRule, find_problems
@@ -35,7 +35,7 @@ AFTER = "title\n\ncreated: 2026-11-01\n\nbody\nmore\n"
 
 
 def carried_between(old: str, new: str) -> TrackedFile:
-    return TrackedFile(has_changed=old != new, lines=map_lines(old, new))
+    return TrackedFile(has_changed=old != new, lines=LineMap(map_lines(old.splitlines(), new.splitlines())))
 
 
 def responses(story: Story) -> list[tuple[str | None, bool | None]]:
@@ -95,12 +95,12 @@ def test_every_finding_of_every_rejecting_validator_is_asked_about():
         (Location(FILE), UNCHANGED_FILE, False),
         (
             Location(FILE, 3),
-            TrackedFile(has_changed=True, lines=LineMap(())),
+            TrackedFile(has_changed=True, lines=LineMap()),
             True,
         ),  # the file is gone
         (Location(FILE, 1, 2), carried_between(BEFORE, AFTER), False),
         (Location(FILE, 1, 4), carried_between(BEFORE, AFTER), True),
-        (Location(FILE, 90), carried_between(BEFORE, AFTER), None),
+        (Location(FILE, 90), TrackedFile(has_changed=True, lines=LineMap((1, None), shift=0)), False),
     ],
 )
 def test_whether_a_location_changed(place, file, expected):  # row 21
@@ -208,7 +208,7 @@ def story(number: int, pull: int, *, placed: bool, follows: bool):
     pushes = [(0, "a"), (5, "b")]
     one, two = list_iterations(make_pull_request(first, again, pushes=pushes, at_head="b"))
     found = item_responses(one, two)
-    way = build_trajectory([IterationSnapshot(one), IterationSnapshot(two)], 2, GATES, SCORING.weights, BAND)
+    way = build_trajectory([ScoredIteration(one), ScoredIteration(two)], 2, GATES, SCORING.weights, BAND)
     tracking = track_feedback(found, *way.scored, [()])
     author = AUTHOR.login if pull % 2 else "scribe-2"
     return item_outcomes(found, tracking, author, at_minute(9) + timedelta(weeks=number, hours=pull))

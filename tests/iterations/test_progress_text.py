@@ -27,8 +27,8 @@ from tests.iterations.iteration_builders import (
     head,
     make_item,
     make_iteration,
-    make_iteration_snapshot,
     make_scored_iteration,
+    make_unscored_iteration,
 )
 
 CART, API, NEW = "src/cart.py", "src/api.py", "src/new.py"
@@ -154,7 +154,7 @@ def files(*paths_and_blobs, status="modified") -> Diff:
 
 
 def at(number: int, diff: Diff | None) -> ScoredIteration:
-    return ScoredIteration(make_iteration_snapshot(number, "ab"[number - 1], diff=diff), Score(0.5, ()))
+    return replace(make_unscored_iteration(number, "ab"[number - 1], diff=diff), score=Score(0.5, ()))
 
 
 RANGES = ((head("b"), head("a")), (head("a"), head("b")))
