@@ -237,20 +237,20 @@ def _overview() -> str:
     lines = [
         "Whetstone answers a rejected pull request with what failed, where, and how to fix it.",
         "",
-        f"{_bold('Usage:')} whetstone COMMAND [ARGUMENT…]",
+        f"{_coloured(_BOLD, 'Usage:')} whetstone COMMAND [ARGUMENT…]",
     ]
     for title, commands in GROUPS.items():
-        lines += ["", _bold(title)]
-        lines += [f"  {_cyan(f'{command.name:<15}')}{command.help}" for command in commands]
+        lines += ["", _coloured(_BOLD, title)]
+        lines += [f"  {_coloured(_CYAN, f'{command.name:<15}')}{command.help}" for command in commands]
     return "\n".join(
         [
             *lines,
             "",
-            _bold("Options"),
-            f"  {_cyan('-h, --help     ')}Show this help, or a command's: whetstone serve --help.",
-            f"  {_cyan('--version      ')}Print the version.",
+            _coloured(_BOLD, "Options"),
+            f"  {_coloured(_CYAN, '-h, --help     ')}Show this help, or a command's: whetstone serve --help.",
+            f"  {_coloured(_CYAN, '--version      ')}Print the version.",
             "",
-            _bold("Examples"),
+            _coloured(_BOLD, "Examples"),
             *(f"  {COMMANDS[name].example}" for name in ("demo", "render", "check-config")),
         ]
     )
@@ -266,24 +266,16 @@ def _describe_unknown(name: str) -> str:
 
 
 def _fail(prog: str, message: str, code: int) -> int:
-    print(f"{_red(f'{prog}:')} {message}", file=sys.stderr)
+    print(f"{_coloured(_RED, f'{prog}:', sys.stderr)} {message}", file=sys.stderr)
     return code
 
 
-def _bold(text: str) -> str:
-    return _coloured("1", text, sys.stdout)
+_BOLD, _CYAN, _RED = "1", "36", "1;31"
 
 
-def _cyan(text: str) -> str:
-    return _coloured("36", text, sys.stdout)
-
-
-def _red(text: str) -> str:
-    return _coloured("1;31", text, sys.stderr)
-
-
-def _coloured(code: str, text: str, stream: TextIO | None) -> str:
+def _coloured(code: str, text: str, stream: TextIO | None = None) -> str:
     """Colour the text on a terminal, without rich: loading it would take longer than `--help`."""
+    stream = stream or sys.stdout
     is_coloured = stream is not None and stream.isatty() and not os.environ.get("NO_COLOR")
     return f"\x1b[{code}m{text}\x1b[0m" if is_coloured else text
 
