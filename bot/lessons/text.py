@@ -131,10 +131,8 @@ def render_report(report: LessonReport, repository: Repository, web: GitHubLinks
     parts = [render_section(report, repository, web) or _NONE]
     parts += [f"{part}\n" for part in render_removals(report)]
     if report.figures:
-        lines = (f"- {_format_figures(figures)}" for figures in report.figures)
-        parts.append(
-            "Pull requests signed by coding agents, without their users' names:\n\n" + "\n".join(lines) + "\n"
-        )
+        parts.append("Pull requests signed by coding agents, without their users' names:\n")
+        parts.append("".join(f"- {_format_figures(figures)}\n" for figures in report.figures))
     return "\n".join(parts)
 
 
