@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -271,76 +271,59 @@ class FindingLabels:
     status: FindingStatus
 
 
-def _load_active(transaction: Transaction, since: datetime) -> Iterator[tuple[str, str, HistoryRecord]]:
-    """Load the full name, in lower case, the author's login and the record of what was active since then."""
+@dataclass(frozen=True, slots=True)
+class RecentCounts:
+    """What happened in all repositories in a window; each is named by its full name in lower case."""
+
+    broken: Counter[BrokenGateKey]
+    """The pull requests in which each tag was reported, a tag once a pull request."""
+    findings: Counter[FindingLabels]
+    uncounted: Counter[UncountedVerdictKey]
+    """The verdicts of accounts that are no validators: they are shown nowhere else."""
+    reviewed: Mapping[str, tuple[ReviewerRates, ...]]
+    """The outcomes of the validators' claims, by repository."""
+    observed: tuple[ItemOutcome, ...]
+    """The outcomes of the items that an iteration could tell about, without names."""
+
+
+def count_recent(transaction: Transaction, window: TimeWindow) -> RecentCounts:
+    """Count what happened in the window."""
+    broken: Counter[BrokenGateKey] = Counter()
+    findings: Counter[FindingLabels] = Counter()
+    uncounted: Counter[UncountedVerdictKey] = Counter()
+    observed: list[ItemOutcome] = []
+    by_repository: dict[str, list[HistoryRecord]] = {}
     rows = transaction.execute(
         select(history_table.c.record, history_table.c.login, repository_table.c.folded)
         .join(repository_table, repository_table.c.id == history_table.c.repository_id)
-        .where(~has_left, history_table.c.last_active >= since.timestamp())
+        .where(~has_left, history_table.c.last_active >= window.start.timestamp())
     )
-    return ((row.folded, row.login, decode_history(row.record)) for row in rows)
-
-
-def count_broken_gates(transaction: Transaction, window: TimeWindow) -> Counter[BrokenGateKey]:
-    """Count the pull requests in which each tag was reported in the window, a tag once a pull request."""
-    counts: Counter[BrokenGateKey] = Counter()
-    for repository, author, record in _load_active(transaction, window.start):
-        tags = {finding.tag for finding in record.findings if finding.tag and finding.last_report(window)}
-        counts.update((repository, author, tag) for tag in tags)
-    return counts
-
-
-def count_uncounted_verdicts(transaction: Transaction, since: datetime) -> Counter[UncountedVerdictKey]:
-    """Count the verdicts since then of accounts that are no validators: they are shown nowhere else."""
-    rows = transaction.execute(
-        select(history_table.c.record, repository_table.c.folded)
-        .join(repository_table, repository_table.c.id == history_table.c.repository_id)
-        .where(
-            ~has_left,
-            history_table.c.last_active >= since.timestamp(),
-            history_table.c.record.like('%"counted":false%'),
-        )
-    )
-    return Counter(
-        (row.folded, verdict.validator.name, verdict.stance.value)
-        for row in rows
-        for verdict in decode_history(row.record).verdicts
-        if not verdict.counted and verdict.at >= since
-    )
-
-
-def count_findings(transaction: Transaction, window: TimeWindow) -> Counter[FindingLabels]:
-    """Count the findings reported in the window by their outcome."""
-    counts: Counter[FindingLabels] = Counter()
-    for repository, author, record in _load_active(transaction, window.start):
+    for row in rows:
+        record, repository = decode_history(row.record), row.folded
+        by_repository.setdefault(repository, []).append(record)
+        observed += item_outcomes_in_window((record,), window)
+        reported = [finding for finding in record.findings if finding.last_report(window)]
+        tags = {finding.tag for finding in reported if finding.tag}
+        broken.update((repository, row.login, tag) for tag in tags)
         names = {verdict.validator.key: verdict.validator.name for verdict in record.verdicts}
-        counts.update(
+        findings.update(
             FindingLabels(
                 repository,
-                author,
+                row.login,
                 names.get(finding.validator, ""),
                 finding.tag or "",
                 finding.path is not None,
                 finding.status,
             )
-            for finding in record.findings
-            if finding.last_report(window)
+            for finding in reported
         )
-    return counts
-
-
-def load_item_outcomes(transaction: Transaction, window: TimeWindow) -> tuple[ItemOutcome, ...]:
-    """Load the outcomes of the items that an iteration in the window could tell about, without names."""
-    records = (record for _, _, record in _load_active(transaction, window.start))
-    return item_outcomes_in_window(records, window)
-
-
-def load_reviewer_rates(transaction: Transaction, window: TimeWindow) -> dict[str, tuple[ReviewerRates, ...]]:
-    """Load the outcomes of the validators' claims in the window, by repository."""
-    by_repository: dict[str, list[HistoryRecord]] = {}
-    for repository, _, record in _load_active(transaction, window.start):
-        by_repository.setdefault(repository, []).append(record)
-    return {name: compute_reviewer_rates(records, window) for name, records in by_repository.items()}
+        uncounted.update(
+            (repository, verdict.validator.name, verdict.stance.value)
+            for verdict in record.verdicts
+            if not verdict.counted and verdict.at >= window.start
+        )
+    reviewed = {name: compute_reviewer_rates(records, window) for name, records in by_repository.items()}
+    return RecentCounts(broken, findings, uncounted, reviewed, tuple(observed))
 
 
 _here = repository_table.alias("here")

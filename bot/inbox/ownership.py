@@ -112,10 +112,11 @@ def _regained_repository(deliveries: Iterable[Delivery], ownership: RepositoryOw
     return None
 
 
-def parse_for_owner(delivery: Delivery, ownership: RepositoryOwnership | None) -> Event | IgnoredEvent:
-    """Parse a delivery; an old one as the repository's present installation would have sent it."""
-    event = parse_delivery(delivery)
-    if ownership is None or isinstance(event, IgnoredEvent):
+def event_for_owner(
+    event: Event | IgnoredEvent, delivery: Delivery, ownership: RepositoryOwnership
+) -> Event | IgnoredEvent:
+    """Return a delivery's event; an old one as the repository's present installation would have sent it."""
+    if isinstance(event, IgnoredEvent):
         return event
     if delivery.installation_id not in ownership.former_installations:
         return event

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 import time
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
@@ -223,6 +224,10 @@ CROWD_SIZE = 128
 CROWD_SECONDS = 0.5
 """So many deliveries within these seconds are more than turns keep up with. Fewer are worked on while they
 come in: to step aside for a burst of sixty cost it half its time."""
+CROWD_UNANSWERED = 32
+"""So many deliveries that wait for their acknowledgement at once are a crowd as well, before so many came."""
+CROWD_ECHO_SECONDS = 0.05
+"""Seconds for which they stay one: a commit answers all of them together, and the next ones follow."""
 COMMIT_TIMEOUT = 9.0
 """Seconds; GitHub hangs up after ten."""
 
@@ -245,6 +250,8 @@ class GroupCommit:
         self._positions = itertools.count(time.time_ns())
         self._closed = False
         self._arrivals: deque[float] = deque(maxlen=CROWD_SIZE)
+        self._unanswered = 0
+        self._crowded_until = -math.inf
         self._writer = asyncio.create_task(self._write_all(), name="inbox writer")
 
     async def accept(self, delivery: Delivery) -> Acceptance:
@@ -252,18 +259,28 @@ class GroupCommit:
         if self._closed:
             raise StoreUnavailable("the store is closing")
         answer: asyncio.Future[Acceptance] = asyncio.get_running_loop().create_future()
-        self._arrivals.append(time.monotonic())
+        self._unanswered += 1
+        self._note_arrival(time.monotonic())
         try:
             async with asyncio.timeout(COMMIT_TIMEOUT):
                 await self._queue.put(_Waiting(delivery, next(self._positions), answer))
                 return await answer
         except TimeoutError:
             raise StoreUnavailable("the store did not answer in time") from None
+        finally:
+            self._unanswered -= 1
+
+    def _note_arrival(self, now: float) -> None:
+        self._arrivals.append(now)
+        if len(self._arrivals) == CROWD_SIZE:
+            self._crowded_until = max(self._crowded_until, self._arrivals[0] + CROWD_SECONDS)
+        if self._unanswered >= CROWD_UNANSWERED:
+            self._crowded_until = max(self._crowded_until, now + CROWD_ECHO_SECONDS)
 
     @property
-    def is_crowded(self) -> bool:
-        """Whether deliveries come in faster than turns can keep up with."""
-        return len(self._arrivals) == CROWD_SIZE and time.monotonic() - self._arrivals[0] < CROWD_SECONDS
+    def crowded_seconds(self) -> float:
+        """Seconds for which deliveries crowd if none follows; 0 if turns can keep up with them."""
+        return max(0.0, self._crowded_until - time.monotonic())
 
     async def close(self) -> None:
         """Commit what waits, then accept nothing more."""
