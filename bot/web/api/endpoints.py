@@ -51,6 +51,7 @@ from bot.web.responses import (
     cached_response,
     github_unavailable,
     paginate,
+    parse_integer,
     query_integer,
 )
 
@@ -110,9 +111,10 @@ class PullRequestEndpoints:
 
 def parse_number(text: str) -> int:
     """Parse a pull request's number from the path; raises `ApiError`."""
-    if not (text.isascii() and text.isdigit() and len(text) <= 10 and 1 <= int(text) <= _MAX_NUMBER):
+    number = parse_integer(text, _MAX_NUMBER)
+    if number is None:
         raise api_not_found("There is no such pull request.")
-    return int(text)
+    return number
 
 
 def _describe_progress(
