@@ -25,7 +25,7 @@ from bot.history.outcomes import (
     find_all_fixes,
     outcomes_in_window,
 )
-from bot.history.rates import FollowedShares, count_followed
+from bot.history.rates import FollowedShares, count_followed, item_outcomes_in_window
 from bot.markdown.format import format_count, to_percent
 from bot.pull_request.model import ItemOutcome
 
@@ -268,12 +268,7 @@ def build_history(
         weeks=_weeks(rows, query.zone),
         untagged=count_untagged(rows),
         followed=count_followed(records, window, query.tag),
-        observed=tuple(
-            outcome
-            for record in records
-            for outcome in record.observed
-            if outcome.at in window and query.tag in (None, outcome.tag)
-        ),
+        observed=item_outcomes_in_window(records, window, query.tag),
     )
 
 

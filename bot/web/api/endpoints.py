@@ -129,7 +129,7 @@ def _describe_progress(
     scored = report.trajectory.scored if report else ()
     return {
         "iteration_history": iteration_history(scored, pull_request.tracked),
-        **feedback_history(scored, rules.gates, pull_request.tracked),
+        "feedback_history": feedback_history(scored, rules.gates, pull_request.tracked),
         "best_tracker": best_tracker(report.trajectory, pull_request.repository, site.web.host_url)
         if report
         else None,
