@@ -9,7 +9,6 @@ from functools import cache
 from bot import regex
 from bot.gates.packs import rules_directory
 from bot.gates.rule_files import parse_rule_file
-from bot.pull_request.events import Event, PullRequestSnapshot
 from bot.pull_request.model import PullRequest, WrittenBy
 
 _MIN_LINE = 20  # characters; no signature is shorter
@@ -52,12 +51,8 @@ def read_agents(texts: Iterable[str]) -> tuple[WrittenBy, ...]:
     )
 
 
-def record_agents(pull_request: PullRequest, events: Iterable[Event]) -> PullRequest:
-    """Add the agents that signed the description, which comes with the events."""
-    snapshots = (getattr(event, "pull_request", None) for event in events)
-    descriptions = dict.fromkeys(
-        snapshot.body for snapshot in snapshots if isinstance(snapshot, PullRequestSnapshot) and snapshot.body
-    )
+def record_agents(pull_request: PullRequest, descriptions: Iterable[str]) -> PullRequest:
+    """Add the agents that signed any of these descriptions."""
     marks = read_agents(descriptions)
     if not marks:
         return pull_request

@@ -10,6 +10,7 @@ from bot.gates.problems import RuleFileError
 from bot.lessons.agents import merge_marks, parse_agents, read_agents, record_agents
 from bot.pull_request.events import PullRequestEvent
 from bot.pull_request.model import WrittenBy
+from bot.pull_request.record import new_descriptions
 from tests.builders import make_pull_request, make_snapshot
 
 FILE = msgspec.yaml.decode((rules_directory() / "agents.yml").read_bytes())
@@ -62,7 +63,7 @@ def test_an_agent_that_names_its_model_counts_once():
 def test_a_signed_description_changes_nothing_about_the_author():
     pull_request = make_pull_request()
     event = PullRequestEvent("opened", make_snapshot(body=f"Adds it.\n\n{CLAUDE}"))
-    recorded = record_agents(pull_request, [event])
+    recorded = record_agents(pull_request, new_descriptions([event]))
     assert (recorded.written_by, recorded.author) == ((WrittenBy("Claude Code"),), pull_request.author)
 
 
