@@ -21,7 +21,7 @@ from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
 from bot.github.errors import GitHubError
 from bot.github.model import TokenAccess
-from bot.history.fetch import Outcomes, fetch_outcomes
+from bot.history.fetch import Outcomes, fetch_author, fetch_outcomes
 from bot.history.forget import export_deliveries, export_person, find_deliveries_naming
 from bot.history.model import earliest_activity, window_of_last_hours
 from bot.history.patterns import compute_all_patterns, compute_patterns
@@ -294,8 +294,7 @@ class ReportEndpoints:
         login = request.match_info["login"]
         if access.account and access.account.login.lower() == login.lower():
             return access.account
-        author = await self.store.read(find_author, access.repository.id, login, shared=rules.history.shared)
-        author = author or Account(-1, login, bot=login.endswith("[bot]"))
+        author = await fetch_author(self.store, access.repository, login, rules)
         if not _is_record_visible(access, author, rules):
             raise _hidden_author()
         return author
