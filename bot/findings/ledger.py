@@ -222,6 +222,7 @@ class _Replay:
         self._order = HeadOrder(pull_request)
         self._lines = _LineTracker(pull_request.revisions)
         self._entries: list[_Entry] = []
+        self._dropped: list[_Entry] = []
         self._newest: dict[str, tuple[int, Verdict]] = {}
         """Validator's key → position and newest verdict: by the head that it is about, then by time."""
         self._lifted: set[str] = set()
@@ -274,6 +275,7 @@ class _Replay:
             passes_alone = bool(failing) and verdict.stance is Stance.APPROVES
             self._newest[key] = (position, failing[-1].verdict if passes_alone else verdict)
         self._reviewed_position = max(self._reviewed_position, position)
+        self._drop_oldest()
         if verdict.validator.check and verdict.head:
             self._checked_heads.setdefault(key, set()).add(verdict.head)
         own = [entry for entry in self._entries if entry.validator.key == key]
@@ -338,16 +340,28 @@ class _Replay:
     def _report(self, verdict: Verdict, position: int) -> set[int]:
         """Apply the items of a verdict; return which entries they belong to."""
         reported: set[int] = set()
-        for item in verdict.items:
+        gone: set[int] = set()
+        # What was edited out came before what is there now, which may say the same in other words.
+        for item in sorted(verdict.items, key=lambda item: item.removed_at is None):
+            said = reported if item.removed_at is None else gone
             self._reports += 1
-            matches = self._match(item, verdict, position, reported)
-            if not matches and len(self._entries) < MAX_FINDINGS * 2:
+            matches = self._match(item, verdict, position, said)
+            if not matches:
                 matches = [self._add(item, verdict, position)]
             else:
                 for entry in matches:
                     self._repeat(entry, item, verdict, position)
-            reported.update(map(id, matches))
-        return reported
+            said.update(map(id, matches))
+        return reported | gone
+
+    def _drop_oldest(self) -> None:
+        """Drop the findings that are not listed in the end, once there are too many to compare with."""
+        if len(self._entries) >= 2 * MAX_FINDINGS:
+            kept = _limit(self._entries)
+            listed = set(map(id, kept))
+            # Runs refer to them by identity, which nothing else may get.
+            self._dropped += [entry for entry in self._entries if id(entry) not in listed]
+            self._entries = kept
 
     def _add(self, item: Item, verdict: Verdict, position: int) -> _Entry:
         entry = _Entry(
@@ -490,8 +504,10 @@ class _Replay:
         """Apply that an item was edited out or deleted."""
         key, removed_at = report_key(verdict, item), item.removed_at or verdict.at
         position = self._order.position_at(removed_at)
+        present = {report_key(verdict, other) for other in verdict.items if not other.removed_at}
         for entry in self._entries:
-            if key in entry.keys and entry.verdict_id == verdict.id and entry.is_open:
+            is_gone = key in entry.keys and present.isdisjoint(entry.keys)
+            if is_gone and entry.verdict_id == verdict.id and entry.is_open:
                 self._close_at(entry, FindingStatus.WITHDRAWN, removed_at, position, verdict.validator.name)
 
     def _apply_resolved(self, thread: ThreadState) -> None:
@@ -551,7 +567,7 @@ class _Replay:
         newest = (verdict for _, verdict in self._newest.values())
         return Ledger(
             tuple(sorted(findings, key=lambda finding: finding.number)),
-            len(self._entries) - len(kept),
+            len(self._dropped) + len(self._entries) - len(kept),
             tuple(sorted(newest, key=verdict_order)),
             frozenset(self._lifted),
         )

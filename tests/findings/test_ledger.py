@@ -162,6 +162,23 @@ def test_what_is_edited_out_of_a_review_is_withdrawn():
     assert Story().reject(gone, OTHER).statuses() == {TAG: "withdrawn", OTHER: "new"}
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "statuses"),
+    [
+        (inline(1), inline(1, tag=TAG), {TAG: "new"}),
+        (inline(1, tag=TAG), inline(1), {"wrong here": "new"}),
+        (inline(1, tag=TAG), inline(1, tag=OTHER), {TAG: "withdrawn", OTHER: "new"}),
+        (prose("the cache is slow"), prose("The cache is slow!"), {"The cache is slow!": "new"}),
+    ],
+)
+def test_what_is_edited_into_other_words_stays(before, now, statuses):
+    story = Story().reject(now, replace(before, removed_at=at_minute(50)))
+    assert story.statuses() == statuses
+    assert [item.words for v in standing_verdicts(build_ledger(story.pull_request)) for item in v.items] == [
+        now.words
+    ]
+
+
 def test_a_maintainers_dismissal_holds_at_that_head_and_ends_at_a_later_report():
     story = Story().reject(TAG, OTHER).dismiss(TAG)
     assert story.statuses() == {TAG: "dismissed", OTHER: "new"}
@@ -368,6 +385,16 @@ def test_beyond_the_limit_closed_findings_go_first():
     story.reject(*(prose(f"new {number}") for number in range(MAX_FINDINGS)))
     ledger = build_ledger(story.pull_request)
     assert (len(ledger.findings), len(ledger.open), ledger.omitted) == (MAX_FINDINGS, MAX_FINDINGS, 100)
+
+
+def test_however_many_findings_were_closed_the_newest_are_listed():
+    story = Story()
+    for number in range(6):
+        story.reject(*(prose(f"round {number} remark {part}") for part in range(300))).approve()
+    story.reject(*(prose(f"last remark {part}") for part in range(300)))
+    ledger = build_ledger(story.pull_request)
+    assert {finding.item.words.split()[0] for finding in ledger.open} == {"last"}
+    assert (len(ledger.findings), len(ledger.open), ledger.omitted) == (MAX_FINDINGS, 300, 1_600)
 
 
 def test_the_history_says_who_changed_the_status_when_and_where():
