@@ -21,7 +21,7 @@ import sys
 import tarfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -40,7 +40,16 @@ from bot.detection.detector import (
 )
 from bot.detection.evidence import Evidence, gather_evidence, name_facts, name_words
 from bot.detection.load import CALIBRATION, MODEL_FILE, load_detection
-from bot.detection.rules import BIAS, COLUMNS, UNIT, DetectionRules, FeedbackType, LearnedModel, Points
+from bot.detection.rules import (
+    BIAS,
+    COLUMNS,
+    UNIT,
+    DetectionRules,
+    FeedbackType,
+    LearnedModel,
+    Points,
+    pack_weights,
+)
 from bot.gates.packs import rules_directory
 
 LABELS = (*FeedbackType, "none")
@@ -120,7 +129,7 @@ def to_features(evidence: Evidence, rules: DetectionRules) -> dict[str, float]:
     """Return how much each feature counts, as the detector adds them up."""
     features = dict.fromkeys(name_facts(evidence, rules), FACT_SCALE)
     for sentence in evidence.sentences:
-        words = name_words((sentence,), rules.kind_of)
+        words = {*name_words(sentence, rules.kind_of)}
         scale = scale_of_words(len(words), len(evidence.sentences))
         for name in words:
             features[name] = features.get(name, 0.0) + scale
@@ -188,7 +197,7 @@ def measure(
     rows: Iterable[Row], fold: int, weights: dict[str, bytes], rules: DetectionRules
 ) -> list[Outcome]:
     """Understand each comment by these weights, before calibration."""
-    trial = rules.with_model(LearnedModel(weights))
+    trial = replace(rules, model=LearnedModel({name: pack_weights(row) for name, row in weights.items()}))
     outcomes = []
     for row in rows:
         found, probabilities = classify(row.evidence, trial)

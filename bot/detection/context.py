@@ -149,7 +149,8 @@ def _is_report(words: tuple[str, ...], start: int, end: int, rules: DetectionRul
         return False
     wished = not _WISHES.isdisjoint((*before, *told)) or not _POSSIBLE.isdisjoint(told)
     in_part = "except" in words[end:] or ("but", "not") in pairwise(words[end:])
-    return not wished and not in_part and rules.doubts.isdisjoint(before)
+    is_doubtful = not (rules.negations.isdisjoint(before) and rules.hypotheticals.isdisjoint(before))
+    return not (wished or in_part or is_doubtful)
 
 
 def _is_about(said: WordSpan, start: int, end: int) -> bool:

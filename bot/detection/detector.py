@@ -7,8 +7,15 @@ from math import exp, sqrt
 
 from bot import regex
 from bot.detection.context import find_doubt
-from bot.detection.evidence import CueMatch, Evidence, gather_evidence, name_facts, name_words
-from bot.detection.rules import CueMeaning, DetectionRules, FeedbackType
+from bot.detection.evidence import (
+    CueMatch,
+    Evidence,
+    gather_evidence,
+    name_facts,
+    name_words,
+    write_out_names,
+)
+from bot.detection.rules import UNIT, CueMeaning, DetectionRules, FeedbackType, unpack_weights
 from bot.detection.words import blank_struck_out
 from bot.gates.model import phrase_spans
 from bot.markdown.blocks import SpanKind
@@ -98,18 +105,16 @@ def scale_of_words(words: int, sentences: int) -> float:
 def score(evidence: Evidence, rules: DetectionRules) -> list[float]:
     """Return the probability of each type in their order, and of none."""
     model, sentences = rules.model, evidence.sentences
-    get = model.weights.get
-    facts = [row for name in name_facts(evidence, rules) if (row := get(name))]
-    bias_row = [row] if (row := get(BIAS_NAME)) else []
-    sums = zip(model.total(bias_row), model.total(facts), strict=True)
-    totals = [BIAS_SCALE * bias + FACT_SCALE * of_facts for bias, of_facts in sums]
+    biases, facts = model.total((BIAS_NAME,)), model.total(name_facts(evidence, rules))
+    totals = [
+        BIAS_SCALE * (bias / UNIT) + FACT_SCALE * (fact / UNIT)
+        for bias, fact in zip(biases, facts, strict=True)
+    ]
     for sentence in sentences:
-        words = name_words((sentence,), rules.kind_of)
-        if rows := [row for name in words if (row := get(name))]:
-            scale = scale_of_words(len(words), len(sentences))
-            totals = [
-                total + scale * of_words for total, of_words in zip(totals, model.total(rows), strict=True)
-            ]
+        names = {*name_words(sentence, rules.kind_of)}
+        scale = scale_of_words(len(names), len(sentences))
+        sums = zip(totals, model.total(names), strict=True)
+        totals = [total + scale * (words / UNIT) for total, words in sums]
     totals[_NONE] += NONE_LENIENCE
     highest = max(totals)
     powers = [exp((total - highest) / TEMPERATURE) for total in totals]
@@ -205,11 +210,12 @@ def _deciding_words(
     words = [match.words for match in sorted(cued, key=lambda match: match.start - match.end)]
     words += [" ".join(shown.text.split())[:_LONGEST] for shown in evidence.pasted(found)]
     if not words:
-        named, get = name_words(evidence.sentences, rules.kind_of), rules.model.weights.get
-        column = _TYPES.index(found)
-        rows = [
-            (row[_NONE] - row[column], text.strip()) for name, text in named.items() if (row := get(name))
-        ]
+        column, get, kind_of = _TYPES.index(found), rules.model.weights.get, rules.kind_of
+        written: dict[str, str] = {}
+        for one in evidence.sentences:
+            written.update(zip(name_words(one, kind_of), write_out_names(one, kind_of), strict=True))
+        named = ((unpack_weights(row), text) for name, text in written.items() if (row := get(name)))
+        rows = [(row[_NONE] - row[column], text.strip()) for row, text in named]
         words = [text for margin, text in sorted(rows)[: 2 * _MOST_WORDS] if text and margin < 0]
     return _distinct(words)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 
 import re2
 
-from bot.detection.phrases import PhraseError, compile_phrase
+from bot.detection.phrases import PhraseError, PhraseMatcher, compile_phrase
 from bot.detection.rules import (
     COLUMNS,
     BriefAction,
@@ -21,6 +23,8 @@ from bot.detection.rules import (
     OutputStructure,
     Points,
     RepositoryCue,
+    StructureMatcher,
+    pack_weights,
 )
 from bot.gates import yaml_reader
 from bot.gates.config import DetectionConfig
@@ -31,8 +35,6 @@ from bot.gates.rule_files import find_schema_problems, is_checked, read_yaml_doc
 RULES_FILE, MODEL_FILE = "detection.yml", "detection-model.tsv"
 CALIBRATION = "#calibration:"
 """How a line of the model begins that is no feature: a type, then points of probability and confidence."""
-
-_HEX_DIGITS = 2 * COLUMNS
 
 
 @cache
@@ -45,8 +47,11 @@ def shipped_detection_rules() -> DetectionRules:
 def detection_rules(section: DetectionConfig) -> DetectionRules:
     """Return the shipped rules with a repository's own cues, threshold and number of rounds."""
     cues = (RepositoryCue(FeedbackType(cue.type), cue.phrase) for cue in section.cues)
-    return shipped_detection_rules().extended(
-        cues, threshold=section.threshold, rounds=section.max_refinement_iterations
+    return replace(
+        shipped_detection_rules(),
+        own_cues=tuple(cues),
+        threshold=section.threshold,
+        max_refinement_iterations=section.max_refinement_iterations,
     )
 
 
@@ -71,13 +76,20 @@ def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> Detec
             tuple(sorted(problems, key=lambda problem: (problem.file, problem.line, problem.column)))
         )
     values = yaml_reader.to_plain(root)
+    kinds = {name: tuple(text.split()) for name, text in values["kinds"].items()}
+    cues = tuple(_cue(**cue) for cue in values["cues"])
+    phrases = ((number, phrase) for number, cue in enumerate(cues) for phrase in cue.phrases)
+    structures = tuple(_structure(**structure) for structure in values["structures"])
     return DetectionRules(
-        kinds={name: tuple(text.split()) for name, text in values["kinds"].items()},
         negations=frozenset(values["words"]["negations"].split()),
         hypotheticals=frozenset(values["words"]["hypotheticals"].split()),
         questions=frozenset(values["words"]["questions"].split()),
-        cues=tuple(_cue(**cue) for cue in values["cues"]),
-        structures=tuple(_structure(**structure) for structure in values["structures"]),
+        failing=frozenset((*kinds.get("fail", ()), *kinds.get("crash", ()))),
+        kind_of={word: f"{{{name}}}" for name, words in reversed(kinds.items()) for word in words},
+        cues=cues,
+        matcher=PhraseMatcher(phrases, kinds),
+        structures=structures,
+        structure_matcher=StructureMatcher(structure.pattern for structure in structures),
         actions={
             FeedbackType(kind): tuple(
                 BriefAction(action["action"], action["description"], action["template"]) for action in actions
@@ -134,7 +146,7 @@ def _texts(
 
 def parse_model(data: bytes, file: str) -> tuple[LearnedModel, list[RuleFileProblem]]:
     """Read the model: a feature, a tab, and two hexadecimal digits for each type and for none."""
-    weights: dict[str, bytes] = {}
+    weights: dict[str, int] = {}
     calibration: dict[FeedbackType, Points] = {}
     problems = []
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
@@ -143,20 +155,13 @@ def parse_model(data: bytes, file: str) -> tuple[LearnedModel, list[RuleFileProb
             if name.startswith(CALIBRATION):
                 calibration[FeedbackType(name.removeprefix(CALIBRATION))] = _points(columns)
             elif line:
-                weights[name] = _row(columns)
-        except ValueError:
-            allowed = f"a feature, a tab and {_HEX_DIGITS} hexadecimal digits"
+                weights[name] = pack_weights(bytes.fromhex(columns))
+        except (ValueError, struct.error):
+            allowed = f"a feature, a tab and {2 * COLUMNS} hexadecimal digits"
             problems.append(
                 RuleFileProblem(file, number, 1, "the line is not a feature with its weights", allowed)
             )
     return LearnedModel(weights, calibration), problems
-
-
-def _row(columns: str) -> bytes:
-    row = bytes.fromhex(columns)
-    if len(row) != COLUMNS:
-        raise ValueError
-    return row
 
 
 def _points(columns: str) -> Points:

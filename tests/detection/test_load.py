@@ -8,7 +8,14 @@ import sys
 import pytest
 
 from bot.detection.load import parse_detection, shipped_detection_rules
-from bot.detection.rules import CueMeaning, FeedbackType, StructureMatcher
+from bot.detection.rules import (
+    CueMeaning,
+    FeedbackType,
+    LearnedModel,
+    StructureMatcher,
+    pack_weights,
+    unpack_weights,
+)
 from bot.gates.problems import RuleFileError
 
 GOOD = """\
@@ -71,7 +78,10 @@ def test_a_good_file_becomes_values():
         ["signal"],
         ["add_context"],
         {"fail": "{fail}", "fails": "{fail}", "stops": "{stop}"},  # a word of two kinds is of the first
-        {"#bias": b"\x80\x80\x80\x80\xff", "test": b"\x80\x90\x80\x7f\x80"},
+        {
+            "#bias": pack_weights(bytes.fromhex("80808080ff")),
+            "test": pack_weights(bytes.fromhex("8090807f80")),
+        },
         {FeedbackType.USER_REJECTION: ((0.0, 0.0), (0.8, 0.6), (1.3, 0.95))},
     )
 
@@ -104,6 +114,19 @@ def test_a_phrase_with_too_many_variants_is_refused():
 )  # fmt: skip
 def test_a_line_of_the_model_that_is_no_feature_is_refused(line):
     assert problems(model=f"{MODEL}{line}\n")[0].startswith("model.tsv:4:1: the line is not a feature")
+
+
+@pytest.mark.parametrize("columns", ["0000000000", "ffffffffff", "8080808080", "00ff80017f"])
+def test_the_weights_of_a_feature_come_back_from_one_number(columns):
+    assert unpack_weights(pack_weights(bytes.fromhex(columns))).hex() == columns
+
+
+def test_the_weights_of_many_features_add_up_column_by_column():
+    rows = {"lowest": "0000000000", "highest": "ffffffffff", "mixed": "00ff80017f"}
+    model = LearnedModel({name: pack_weights(bytes.fromhex(columns)) for name, columns in rows.items()})
+    assert model.total(["mixed", "highest", "nowhere"]) == [-1, 254, 127, 0, 126]
+    assert model.total(["lowest"] * 100_000) == [-12_800_000] * 5
+    assert model.total(()) == [0] * 5
 
 
 def test_the_shipped_model_is_small():

@@ -317,7 +317,7 @@ def test_a_round_that_reads_nothing_more_is_none():
 
 @pytest.mark.parametrize(("most", "made"), [(1, [1]), (2, [1, 2]), (3, [1, 2, 3]), (10, [1, 2, 3])])
 def test_a_repository_limits_the_rounds(most, made):  # row 240
-    limited = RULES.extended((), threshold=0.6, rounds=most)
+    limited = replace(RULES, max_refinement_iterations=most)
     read = ((VAGUE,), ALICE), ((FIXED,), ALICE), ((PLACED,), SEEN)
     assert [one.round for one in rounds("user_rejection", *read, rules=limited)] == made
 
