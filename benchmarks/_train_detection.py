@@ -14,11 +14,8 @@ same data give the same file. Needs the dependency group `train`.
 from __future__ import annotations
 
 import argparse
-import io
-import json
-import subprocess
 import sys
-import tarfile
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -27,9 +24,11 @@ from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_matrix
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import chi2
 from sklearn.linear_model import LogisticRegression
 
+from benchmarks._comments import DESK, LABELS, Comment, read_comments, read_desk_sentences
 from bot.detection.detector import (
     BIAS_NAME,
     BIAS_SCALE,
@@ -52,11 +51,9 @@ from bot.detection.rules import (
 )
 from bot.gates.packs import rules_directory
 
-LABELS = (*FeedbackType, "none")
-NONE = LABELS.index("none")
-DESK, DEV = "desk", "-dev"
-DESK_COMMIT, DESK_FOLDER, DESK_WEIGHT = "20488a3^", "benchmarks/sentences", 0.2
-"""Where the history has the sentences of the former detector, and how much each counts."""
+DEV = "-dev"
+DESK_WEIGHT = 0.2
+"""How much each sentence of the former detector counts."""
 FEATURES, FOLDS, FEWEST_ROWS = 10_500, 5, 3
 STRENGTH, ITERATIONS = 1.0, 80
 RARE_CLASSES = 0.5
@@ -65,7 +62,6 @@ SHOWN, PRECISION, HIGHEST = 0.6, 0.93, 0.95
 """More than the nine of ten that are aimed at: thresholds of some sources are a little too low for others."""
 FEWEST_SHOWN = 12
 """Rows that a threshold must be measured with."""
-LABELS_BY_ID = Path(__file__).with_name("labels.tsv")
 BINS = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.01)
 
 
@@ -84,45 +80,11 @@ class Row:
         return DESK_WEIGHT if self.group == DESK else 1.0
 
 
-def read_rows(paths: Iterable[Path], rules: DetectionRules) -> list[Row]:
-    """Return the rows of these files that have a label, in their order."""
-    labels = _labels_by_id()
-    rows = []
-    for path in paths:
-        for values in map(json.loads, path.read_text("utf-8").splitlines()):
-            label, group = values.get("label"), path.stem
-            if label is None and values.get("id") in labels:
-                label, group = labels[values["id"]]
-            if label is not None:
-                source = values.get("source", path.stem).partition(":")[0]
-                rows.append(_to_row(values["text"], label, source, group, rules))
-    return rows
-
-
-def read_desk_rows(rules: DetectionRules) -> list[Row]:
-    """Return the sentences that were written for the former detector, from the repository's history."""
-    command = ("git", "archive", DESK_COMMIT, DESK_FOLDER)
-    root = LABELS_BY_ID.parents[1]
-    archive = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=root).stdout
-    rows = []
-    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-        for name in sorted(files.getnames()):
-            file = files.extractfile(name)
-            if file and Path(name).stem in LABELS:
-                texts = filter(None, map(str.strip, file.read().decode("utf-8").splitlines()))
-                rows += [(text.replace("\\n", "\n"), Path(name).stem) for text in texts]
-    return [_to_row(text, label, DESK, DESK, rules) for text, label in rows]
-
-
-def _to_row(text: str, label: str, source: str, group: str, rules: DetectionRules) -> Row:
-    evidence = gather_evidence(text, rules)
-    return Row(evidence, to_features(evidence, rules), LABELS.index(label), source, group)
-
-
-def _labels_by_id() -> dict[str, tuple[str, str]]:
-    """The labels that were given for the training, and whether their comments were taken at random."""
-    lines = (line.split("\t") for line in LABELS_BY_ID.read_text("utf-8").splitlines() if line[0] != "#")
-    return {name: (label, how) for name, label, how in lines}
+def to_row(comment: Comment, rules: DetectionRules) -> Row:
+    """Return what is learned from a comment."""
+    evidence = gather_evidence(comment.text, rules)
+    features = to_features(evidence, rules)
+    return Row(evidence, features, LABELS.index(comment.label), comment.source, comment.group)
 
 
 def to_features(evidence: Evidence, rules: DetectionRules) -> dict[str, float]:
@@ -288,10 +250,11 @@ def main() -> None:
     directory = rules_directory()
     rules = load_detection(directory)
     paths = sorted(arguments.data.glob("*.jsonl"))
-    rows = read_rows((path for path in paths if not path.stem.endswith(DEV)), rules)
-    if not rows:
+    comments = read_comments(path for path in paths if not path.stem.endswith(DEV))
+    if not comments:
         sys.exit(f"there is no labelled comment in {arguments.data}/*.jsonl")
-    rows += read_desk_rows(rules)
+    rows = [to_row(comment, rules) for comment in (*comments, *read_desk_sentences())]
+    warnings.simplefilter("ignore", ConvergenceWarning)  # fewer iterations generalise as well
     outcomes = cross_validate(rows, rules)
     calibration = calibrate(outcomes)
     for group in sorted({one.group for one in outcomes}):
@@ -301,9 +264,10 @@ def main() -> None:
     report(outcomes, calibration)
     weights = learn(rows)
     for path in paths:
-        if path.stem.endswith(DEV) and (left_out := read_rows([path], rules)):
+        if path.stem.endswith(DEV) and (left_out := read_comments([path])):
             print(f"{path.name}, from which nothing is learned:")
-            report(measure(left_out, FOLDS, weights, rules), calibration)
+            rows = [to_row(comment, rules) for comment in left_out]
+            report(measure(rows, FOLDS, weights, rules), calibration)
     if not arguments.measure_only:
         write_model(directory / MODEL_FILE, weights, calibration)
 
