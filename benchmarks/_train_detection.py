@@ -38,15 +38,15 @@ from bot.detection.detector import (
     scale_of_words,
 )
 from bot.detection.evidence import Evidence, gather_evidence, name_facts, name_words
-from bot.detection.load import CALIBRATION, MODEL_FILE, load_detection
+from bot.detection.load import MODEL_FILE, SHOWN_FROM, load_detection
 from bot.detection.rules import (
     BIAS,
     COLUMNS,
+    SHOWN,
     UNIT,
     DetectionRules,
     FeedbackType,
     LearnedModel,
-    Points,
     pack_weights,
 )
 from bot.gates.packs import rules_directory
@@ -58,7 +58,7 @@ FEATURES, FOLDS, FEWEST_ROWS = 10_500, 5, 3
 STRENGTH, ITERATIONS = 1.0, 80
 RARE_CLASSES = 0.5
 """How far rare labels count more: 0 as they come, 1 until all labels weigh the same."""
-SHOWN, PRECISION, HIGHEST = 0.6, 0.93, 0.95
+PRECISION, NEVER = 0.93, 1.3
 """More than the nine of ten that are aimed at: thresholds of some sources are a little too low for others."""
 FEWEST_SHOWN = 12
 """Rows that a threshold must be measured with."""
@@ -168,25 +168,21 @@ def measure(
     return outcomes
 
 
-def calibrate(outcomes: Sequence[Outcome]) -> dict[FeedbackType, Points]:
+def find_shown_from(outcomes: Sequence[Outcome]) -> dict[FeedbackType, float]:
     """Find for each type the lowest raw confidence from which the precision is high enough to be shown."""
-    calibration: dict[FeedbackType, Points] = {}
+    shown_from: dict[FeedbackType, float] = {}
     for found in FeedbackType:
         right = sorted(((one.raw, one.label == found) for one in outcomes if one.type == found), reverse=True)
-        threshold, hits = 1.3, 0
+        threshold, hits = NEVER, 0
         for count, (raw, is_right) in enumerate(right, 1):
             hits += is_right
             if count >= FEWEST_SHOWN and hits / count >= PRECISION:
                 threshold = raw
-        calibration[found] = (
-            (0.0, 0.0),
-            (round(threshold, 3), SHOWN),
-            (max(1.31, threshold + 0.01), HIGHEST),
-        )
-    return calibration
+        shown_from[found] = round(threshold, 3)
+    return shown_from
 
 
-def report(outcomes: Sequence[Outcome], calibration: dict[FeedbackType, Points]) -> None:
+def report(outcomes: Sequence[Outcome], shown_from: dict[FeedbackType, float]) -> None:
     """Print F1, false alarms, precision where shown, and the reliability table."""
     scores = []
     for label in LABELS:
@@ -197,13 +193,13 @@ def report(outcomes: Sequence[Outcome], calibration: dict[FeedbackType, Points])
     harmless = [one for one in outcomes if one.label == "none"]
     alarms = sum(one.type != "none" for one in harmless) / max(1, len(harmless))
     print(f"macro-F1 {sum(scores) / len(scores):.3f}, false alarms {alarms:.3f}, {len(outcomes)} comments")
-    sure = apply_calibration(outcomes, calibration)
+    sure = apply_thresholds(outcomes, shown_from)
     print_shown("precision where shown", sure)
     # Thresholds that are found with the other folds only: what a new source is likely to see.
     nested = []
     for fold in {one.fold for one in outcomes} & {*range(FOLDS)}:
-        others = calibrate([one for one in outcomes if one.fold != fold])
-        nested += apply_calibration([one for one in outcomes if one.fold == fold], others)
+        others = find_shown_from([one for one in outcomes if one.fold != fold])
+        nested += apply_thresholds([one for one in outcomes if one.fold == fold], others)
     if nested:
         print_shown("with thresholds of other sources", nested)
     for low, high in pairwise(BINS):
@@ -213,11 +209,11 @@ def report(outcomes: Sequence[Outcome], calibration: dict[FeedbackType, Points])
             print(f"confidence {low:.1f} to {min(1, high):.1f}: {rate:.2f} right of {len(inside)}")
 
 
-def apply_calibration(
-    outcomes: Iterable[Outcome], calibration: dict[FeedbackType, Points]
+def apply_thresholds(
+    outcomes: Iterable[Outcome], shown_from: dict[FeedbackType, float]
 ) -> list[tuple[float, bool]]:
     """Return the confidence of each comment that got a type, and whether it is right."""
-    model = LearnedModel({}, calibration)
+    model = LearnedModel({}, shown_from)
     return [
         (model.calibrate(FeedbackType(one.type), one.raw), one.type == one.label)
         for one in outcomes
@@ -230,12 +226,9 @@ def print_shown(name: str, sure: list[tuple[float, bool]]) -> None:
     print(f"{name} {sum(shown) / max(1, len(shown)):.3f} of {len(shown)}")
 
 
-def write_model(path: Path, weights: dict[str, bytes], calibration: dict[FeedbackType, Points]) -> None:
-    """Write the calibration, then a line for each feature."""
-    lines = [
-        f"{CALIBRATION}{found}\t" + " ".join(f"{left:g}:{right:g}" for left, right in points)
-        for found, points in calibration.items()
-    ]
+def write_model(path: Path, weights: dict[str, bytes], shown_from: dict[FeedbackType, float]) -> None:
+    """Write from which probability each type is shown, then a line for each feature."""
+    lines = [f"{SHOWN_FROM}{found}\t{probability:g}" for found, probability in shown_from.items()]
     lines += [f"{name}\t{row.hex()}" for name, row in sorted(weights.items())]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"{len(weights)} features, {path.stat().st_size:,} bytes -> {path.name}")
@@ -256,20 +249,20 @@ def main() -> None:
     rows = [to_row(comment, rules) for comment in (*comments, *read_desk_sentences())]
     warnings.simplefilter("ignore", ConvergenceWarning)  # fewer iterations generalise as well
     outcomes = cross_validate(rows, rules)
-    calibration = calibrate(outcomes)
+    shown_from = find_shown_from(outcomes)
     for group in sorted({one.group for one in outcomes}):
         print(f"\n{group}:")
-        report([one for one in outcomes if one.group == group], calibration)
+        report([one for one in outcomes if one.group == group], shown_from)
     print("\nall of them:")
-    report(outcomes, calibration)
+    report(outcomes, shown_from)
     weights = learn(rows)
     for path in paths:
         if path.stem.endswith(DEV) and (left_out := read_comments([path])):
             print(f"{path.name}, from which nothing is learned:")
             rows = [to_row(comment, rules) for comment in left_out]
-            report(measure(rows, FOLDS, weights, rules), calibration)
+            report(measure(rows, FOLDS, weights, rules), shown_from)
     if not arguments.measure_only:
-        write_model(directory / MODEL_FILE, weights, calibration)
+        write_model(directory / MODEL_FILE, weights, shown_from)
 
 
 if __name__ == "__main__":

@@ -15,13 +15,20 @@ from bot.detection.evidence import (
     name_words,
     write_out_names,
 )
-from bot.detection.rules import UNIT, CueMeaning, DetectionRules, FeedbackType, unpack_weights
+from bot.detection.rules import (
+    MAX_CONFIDENCE,
+    SHOWN,
+    UNIT,
+    CueMeaning,
+    DetectionRules,
+    FeedbackType,
+    unpack_weights,
+)
 from bot.detection.words import blank_struck_out
 from bot.gates.model import phrase_spans
 from bot.markdown.blocks import SpanKind
 from bot.markdown.spans import mask_hidden
 
-MAX_CONFIDENCE = 0.95
 OWN_CUE_CONFIDENCE = 0.5
 SECOND_CUE_BONUS = 0.1
 """For a repository's own cue with a second thing that speaks for the same type."""
@@ -34,8 +41,8 @@ WORD_SCALE, FEWEST_WORDS, FACT_SCALE = 3.0, 6, 0.5
 NONE_LENIENCE, LEAD, FORMAL_LEAD = 0.2, 1.45, 1.05
 """What none is given in advance, and how many times as probable as none a type has to be where only the words
 decide, and beside a formal state: a false alarm costs more trust than a failure that stays unsaid."""
-SHORT_STATEMENT, LIKELY, STATED_CONFIDENCE = 14, 0.65, 0.6
-"""A comment that states a failed check: at most how many words, how probable, and its confidence then."""
+SHORT_STATEMENT, LIKELY = 14, 0.65
+"""A failed check that is stated here and now is shown: in at most how many words, and how probable."""
 TEMPERATURE = 2.0
 """Divides all scores, so that probabilities close to 1 still differ; it changes no decision."""
 
@@ -80,10 +87,9 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
     confidence = rules.model.calibrate(found, compute_confidence(found, probabilities, evidence, rules))
     if found is prose and _is_stated_fact(evidence):
         confidence = max(confidence, FACT_CONFIDENCE)
-    is_short = sum(len(sentence.words) for sentence in evidence.sentences) <= SHORT_STATEMENT
     is_failed_check = found is prose is FeedbackType.VERIFICATION_FAILURE
-    if is_failed_check and cued and is_short and max(probabilities) >= LIKELY:
-        confidence = max(confidence, STATED_CONFIDENCE)
+    if is_failed_check and cued and max(probabilities) >= LIKELY and _is_here_and_now(evidence, rules):
+        confidence = max(confidence, SHOWN)
     signals = (*signals, *[*dict.fromkeys(f"{match.name}: {match.words}" for match in cued)][:_MOST_CUES])
     if own is found:
         second = SECOND_CUE_BONUS if cued or evidence.pasted(found) else 0.0
@@ -155,6 +161,13 @@ def _is_stated_fact(evidence: Evidence) -> bool:
     names = {match.name for match in evidence.matches}
     stated = any(match.name == _FACT_CUE and not match.note for match in evidence.matches)
     return stated and len(evidence.sentences) == 1 and names <= _FACT_CUES
+
+
+def _is_here_and_now(evidence: Evidence, rules: DetectionRules) -> bool:
+    """Say whether a comment is short, and has no word for what is past, conditional or of another change."""
+    words = [word for sentence in evidence.sentences for word in sentence.words]
+    kinds = map(rules.kind_of.get, words)
+    return len(words) <= SHORT_STATEMENT and rules.elsewhere.isdisjoint((*words, *kinds))
 
 
 _EXIT, _REDO, _CHANGE = "exit code mentioned", "request to redo", "specific adjustment requested"

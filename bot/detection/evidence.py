@@ -161,8 +161,7 @@ def _pasted(
 ) -> tuple[PastedOutput, ...]:
     """Find program output: the writer's own first, then what appears only in quotes."""
     shown: dict[str, PastedOutput] = {}
-    layers = [kind for kind in _LAYERS if kind in kinds]
-    for layer in layers:
+    for layer in filter(kinds.__contains__, _LAYERS):
         part = "\n".join([text[start:end] for kind, start, end in pieces if kind is layer])
         for number, found in rules.structure_matcher.find(part):
             structure = rules.structures[number]

@@ -6,7 +6,6 @@ import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import pairwise
 from pathlib import Path
 
 import re2
@@ -14,6 +13,7 @@ import re2
 from bot.detection.phrases import PhraseError, PhraseMatcher, compile_phrase
 from bot.detection.rules import (
     COLUMNS,
+    HIGHEST,
     BriefAction,
     CueMeaning,
     DetectionCue,
@@ -21,7 +21,6 @@ from bot.detection.rules import (
     FeedbackType,
     LearnedModel,
     OutputStructure,
-    Points,
     RepositoryCue,
     StructureMatcher,
     pack_weights,
@@ -33,8 +32,8 @@ from bot.gates.problems import RuleFileError, RuleFileProblem
 from bot.gates.rule_files import find_schema_problems, is_checked, read_yaml_document
 
 RULES_FILE, MODEL_FILE = "detection.yml", "detection-model.tsv"
-CALIBRATION = "#calibration:"
-"""How a line of the model begins that is no feature: a type, then points of probability and confidence."""
+SHOWN_FROM = "#shown-from:"
+"""How a line of the model begins that is no feature: a type, then the probability from which it is shown."""
 
 
 @cache
@@ -57,10 +56,8 @@ def detection_rules(section: DetectionConfig) -> DetectionRules:
 
 def load_detection(directory: Path) -> DetectionRules:
     """Return the rules of this directory; raises `RuleFileError` with the problems of both files."""
-    rules, table = (
-        (path.read_bytes(), str(path)) for path in (directory / RULES_FILE, directory / MODEL_FILE)
-    )
-    return parse_detection(rules, table)
+    rules, table = (directory / name for name in (RULES_FILE, MODEL_FILE))
+    return parse_detection((rules.read_bytes(), str(rules)), (table.read_bytes(), str(table)))
 
 
 def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> DetectionRules:
@@ -72,9 +69,8 @@ def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> Detec
         problems += find_schema_problems(root, "rules/detection", file)
     problems += _find_pattern_problems(root, file)
     if problems:
-        raise RuleFileError(
-            tuple(sorted(problems, key=lambda problem: (problem.file, problem.line, problem.column)))
-        )
+        problems.sort(key=lambda problem: (problem.file, problem.line, problem.column))
+        raise RuleFileError(tuple(problems))
     values = yaml_reader.to_plain(root)
     kinds = {name: tuple(text.split()) for name, text in values["kinds"].items()}
     cues = tuple(_cue(**cue) for cue in values["cues"])
@@ -84,6 +80,7 @@ def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> Detec
         negations=frozenset(values["words"]["negations"].split()),
         hypotheticals=frozenset(values["words"]["hypotheticals"].split()),
         questions=frozenset(values["words"]["questions"].split()),
+        elsewhere=frozenset(values["words"]["elsewhere"].split()),
         failing=frozenset((*kinds.get("fail", ()), *kinds.get("crash", ()))),
         kind_of={word: f"{{{name}}}" for name, words in reversed(kinds.items()) for word in words},
         cues=cues,
@@ -147,13 +144,13 @@ def _texts(
 def parse_model(data: bytes, file: str) -> tuple[LearnedModel, list[RuleFileProblem]]:
     """Read the model: a feature, a tab, and two hexadecimal digits for each type and for none."""
     weights: dict[str, int] = {}
-    calibration: dict[FeedbackType, Points] = {}
+    shown_from: dict[FeedbackType, float] = {}
     problems = []
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
         name, _, columns = line.partition("\t")
         try:
-            if name.startswith(CALIBRATION):
-                calibration[FeedbackType(name.removeprefix(CALIBRATION))] = _points(columns)
+            if name.startswith(SHOWN_FROM):
+                shown_from[FeedbackType(name.removeprefix(SHOWN_FROM))] = _probability(columns)
             elif line:
                 weights[name] = pack_weights(bytes.fromhex(columns))
         except (ValueError, struct.error):
@@ -161,15 +158,10 @@ def parse_model(data: bytes, file: str) -> tuple[LearnedModel, list[RuleFileProb
             problems.append(
                 RuleFileProblem(file, number, 1, "the line is not a feature with its weights", allowed)
             )
-    return LearnedModel(weights, calibration), problems
+    return LearnedModel(weights, shown_from), problems
 
 
-def _points(columns: str) -> Points:
-    """Read points such as `0:0 0.7:0.6 1.3:0.95`; raises `ValueError` if they don't ascend."""
-    points = tuple(
-        (float(probability), float(confidence))
-        for probability, _, confidence in (point.partition(":") for point in columns.split())
-    )
-    if len(points) < 2 or any(left >= right for (left, _), (right, _) in pairwise(points)):
+def _probability(column: str) -> float:
+    if not 0 < (value := float(column)) <= HIGHEST:
         raise ValueError
-    return points
+    return value

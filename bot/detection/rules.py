@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import pairwise
 from struct import Struct
 from typing import Any
 
@@ -84,7 +83,8 @@ class RepositoryCue:
 BIAS, UNIT = 128, 40
 """A weight is one byte, in units above or below the bias, which stands for 0."""
 COLUMNS = len(FeedbackType) + 1
-Points = tuple[tuple[float, float], ...]
+SHOWN, MAX_CONFIDENCE, HIGHEST = 0.6, 0.95, 1.31
+"""The confidence of a probability from which a type is shown, and that of the highest with a boost."""
 _COLUMNS = Struct(f">{COLUMNS}I")
 _HALF = 1 << 31
 _MIDDLE, _ZERO = (int.from_bytes(_COLUMNS.pack(*[column] * COLUMNS)) for column in (_HALF, BIAS))
@@ -109,8 +109,8 @@ class LearnedModel:
     """
 
     weights: Mapping[str, int] = field(default_factory=dict)
-    calibration: Mapping[FeedbackType, Points] = field(default_factory=dict)
-    """For each type, points of probability and confidence, both ascending; between them it is a line."""
+    shown_from: Mapping[FeedbackType, float] = field(default_factory=dict)
+    """For each type, the probability from which it is sure enough to be shown."""
 
     def total(self, names: Iterable[str]) -> list[int]:
         """Return the sum of the features' weights for each column, in units."""
@@ -119,11 +119,11 @@ class LearnedModel:
 
     def calibrate(self, found: FeedbackType, probability: float) -> float:
         """Return the confidence that a probability, which a boost may lift above 1, is worth."""
-        points = self.calibration.get(found) or ((0.0, 0.0), (1.0, 1.0))
-        for (left, low), (right, high) in pairwise(points):
-            if probability <= right:
-                return low + (high - low) * (probability - left) / (right - left)
-        return points[-1][1]
+        shown_from = self.shown_from.get(found, 1.0)
+        if probability <= shown_from:
+            return SHOWN * probability / shown_from
+        above = (probability - shown_from) / (HIGHEST - shown_from)
+        return min(MAX_CONFIDENCE, SHOWN + (MAX_CONFIDENCE - SHOWN) * above)
 
 
 class StructureMatcher:
@@ -169,6 +169,8 @@ class DetectionRules:
     negations: frozenset[str]
     hypotheticals: frozenset[str]
     questions: frozenset[str]
+    elsewhere: frozenset[str]
+    """Words, and names of kinds, beside which a failure may be past, conditional or of another change."""
     failing: frozenset[str]
     """Words for a failure, which a negation right before them denies."""
     kind_of: Mapping[str, str]

@@ -53,6 +53,39 @@ def test_a_pattern_that_is_not_stated_as_a_fact_is_no_crash(text, rules):
     assert detect(text, rules).type is not FeedbackType.RUNTIME_ERROR
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The tests fail on Windows.",
+        "CI is red: two lint errors in `bot/report.py`.",
+        "This does not compile with GCC 9.",
+        "You broke the tests.",
+        "Lint fails, please fix.",
+    ],
+)
+def test_a_short_statement_that_a_check_fails_is_shown(text, rules):
+    found = detect(text, rules)
+    assert (found.type, found.is_shown) == (FeedbackType.VERIFICATION_FAILURE, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The tests failed yesterday.",
+        "Unit tests failed last week.",
+        "I reverted it since CI was red.",
+        "Otherwise the tests fail.",
+        "I get a lint error if I leave it out.",
+        "The check fails the build if coverage drops, which is what we want.",
+        "The build failed because of a network outage.",
+        "The old version did not compile with GCC 9.",
+        "This caused a build failure in the other repository.",
+    ],
+)
+def test_a_failure_that_may_be_past_conditional_or_elsewhere_is_not_shown(text, rules):
+    assert detect(text, rules).is_shown is False
+
+
 def test_a_detection_tells_everything_about_itself(rules):
     found = detect("The tests fail on Windows.", rules)
     assert (found.type, found.signals[:2], found.actions, found.words) == (
