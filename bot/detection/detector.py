@@ -112,10 +112,8 @@ def score(evidence: Evidence, rules: DetectionRules) -> list[float]:
     """Return the probability of each type in their order, and of none."""
     model, sentences = rules.model, evidence.sentences
     biases, facts = model.total((BIAS_NAME,)), model.total(name_facts(evidence, rules))
-    totals = [
-        BIAS_SCALE * (bias / UNIT) + FACT_SCALE * (fact / UNIT)
-        for bias, fact in zip(biases, facts, strict=True)
-    ]
+    pairs = zip(biases, facts, strict=True)
+    totals = [BIAS_SCALE * (bias / UNIT) + FACT_SCALE * (fact / UNIT) for bias, fact in pairs]
     for sentence in sentences:
         names = {*name_words(sentence, rules.kind_of)}
         scale = scale_of_words(len(names), len(sentences))

@@ -66,8 +66,8 @@ class Evidence(NamedTuple):
 
     def pasted(self, found: FeedbackType) -> list[PastedOutput]:
         """Return pasted output that shows a type; output in a quote is another person's."""
-        own = (one for one in self.shown if one.where is not SpanKind.QUOTE)
-        return [one for one in own if one.structure.says.value == found.value]
+        shown = [one for one in self.shown if one.structure.says.value == found.value]
+        return [one for one in shown if one.where is not SpanKind.QUOTE]
 
 
 def readable_part(text: str) -> str:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from struct import Struct
 from typing import Any
 
+import msgspec
 import re2
 
 from bot.detection.phrases import PhraseMatcher
@@ -42,18 +43,21 @@ class CueMeaning(StrEnum):
     __hash__ = str.__hash__
 
 
-@dataclass(frozen=True, slots=True)
-class DetectionCue:
-    """One way of saying something: what it says, an example, and its phrases."""
+class DetectionCue(msgspec.Struct, frozen=True, rename={"name": "cue", "lines": "phrases"}):
+    """One way of saying something: what it says, an example, and its phrases, one a line."""
 
     name: str
     says: CueMeaning
     example: str
-    phrases: tuple[str, ...]
+    lines: str
+
+    @property
+    def phrases(self) -> list[str]:
+        """The phrases, without empty lines."""
+        return [line.strip() for line in self.lines.splitlines() if line.strip()]
 
 
-@dataclass(frozen=True, slots=True)
-class OutputStructure:
+class OutputStructure(msgspec.Struct, frozen=True, rename={"name": "structure"}):
     """Something that programs print and people paste: an expression of RE2, and the signal it gives."""
 
     name: str
@@ -63,13 +67,16 @@ class OutputStructure:
     pattern: str
 
 
-@dataclass(frozen=True, slots=True)
-class BriefAction:
+class BriefAction(msgspec.Struct, frozen=True, rename={"name": "action"}):
     """What the next revision is told to do: the document's name, purpose and template."""
 
     name: str
     description: str
     template: str
+
+
+BriefActions = Mapping[FeedbackType, tuple[BriefAction, ...]]
+"""For each type, what the next revision is told, most important first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +186,7 @@ class DetectionRules:
     matcher: PhraseMatcher
     structures: tuple[OutputStructure, ...]
     structure_matcher: StructureMatcher
-    actions: Mapping[FeedbackType, tuple[BriefAction, ...]]
+    actions: BriefActions
     model: LearnedModel
     own_cues: tuple[RepositoryCue, ...] = ()
     threshold: float = DetectionConfig().threshold
-    max_refinement_iterations: int = DetectionConfig().max_refinement_iterations

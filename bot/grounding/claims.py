@@ -14,8 +14,8 @@ from bot.gates.config import ClaimType, shipped_claim_rules
 from bot.gates.model import describe_re2_error
 from bot.gates.packs import rules_directory
 from bot.gates.problems import RuleFileProblem
-from bot.gates.rule_files import parse_rule_file, quote_value
-from bot.gates.yaml_reader import YamlMapping, YamlSequence, entries, entry_at, to_plain
+from bot.gates.rule_files import RuleFile, parse_rule_file, quote_value
+from bot.gates.schemas import list_at, object_at
 from bot.grounding.clauses import (
     PATH_PATTERN,
     QUOTE_PATTERN,
@@ -179,16 +179,12 @@ def parse_phrases(data: bytes, file: str) -> tuple[ClaimPattern, ...]:
     )
 
 
-def _compile_phrases(
-    compiled: dict[str, regex.Regex], root: YamlMapping, file: str
-) -> Iterator[RuleFileProblem]:
+def _compile_phrases(compiled: dict[str, regex.Regex], file: RuleFile) -> Iterator[RuleFileProblem]:
     """Compile every phrase, and find those that are no regular expression of RE2."""
-    words = {entry.key: str(to_plain(entry.node)) for entry in entries(root, "words")}
-    claims = entry_at(root, "claims")
-    for claim in claims.node.items if claims and isinstance(claims.node, YamlSequence) else ():
-        phrases = entry_at(claim, "phrases")
-        for node in phrases.node.items if phrases and isinstance(phrases.node, YamlSequence) else ():
-            expression = str(to_plain(node))
+    words = {name: str(meaning) for name, meaning in object_at(file.values, "words").items()}
+    for number, claim in enumerate(list_at(file.values, "claims")):
+        for index, phrase in enumerate(list_at(claim, "phrases")):
+            expression = str(phrase)
             # Words may have others in them that stand above them.
             for sign, meaning in ((f"<{name}>", words[name]) for name in reversed(words)):
                 expression = expression.replace(sign, meaning)
@@ -197,11 +193,11 @@ def _compile_phrases(
             try:
                 if unknown := _NAME.search(expression):
                     raise re2.error(f"unknown word list {unknown[1]}")  # noqa: TRY301  # reported below
-                compiled[str(to_plain(node))] = regex.Regex(expression, ignore_case=True).compile()
+                compiled[str(phrase)] = regex.Regex(expression, ignore_case=True).compile()
             except re2.error as error:
-                what = f"{quote_value(str(to_plain(node)))} is not a phrase ({describe_re2_error(error)})"
+                what = f"{quote_value(str(phrase))} is not a phrase ({describe_re2_error(error)})"
                 allowed = "use RE2 syntax and the names under words"
-                yield RuleFileProblem(file, node.line, node.column, what, allowed)
+                yield file.value_problem(("claims", number, "phrases", index), what, allowed)
 
 
 # The same as VERSION in `rules/claims.yml`.
@@ -276,36 +272,30 @@ def _result(match: ClauseMatch) -> str:
 def _run(match: ClauseMatch) -> Claim | None:
     word = match.group("kind")
     kind = next((kind for expression, kind in _KINDS if expression.search(word)), "all")
-    amount = match.group("amount").lower()
-    claim = match.claim(ClaimType.TEST_RESULTS, subject=f"kind:{kind}", value=_result(match))
-    return _counted(claim, amount)
+    return _test_claim(match, f"kind:{kind}", _result(match), match.group("amount").lower())
 
 
-def _counted(claim: Claim, amount: str = "") -> Claim:
-    claim = replace(claim, holds=True, path=None, line=None, end_line=None)
+def _test_claim(match: ClauseMatch, subject: str, result: str, amount: str = "") -> Claim:
     if amount in {"no", "none of the"}:
-        return replace(claim, value=_PASS if claim.value == _FAIL else _FAIL)
-    if amount.isdigit() or amount in {"most", "many"} or (amount == "all" and claim.value == _FAIL):
-        return replace(claim, value=f"{amount} {claim.value}")
-    return claim
+        result = _PASS if result == _FAIL else _FAIL
+    elif amount.isdigit() or amount in {"most", "many"} or (amount == "all" and result == _FAIL):
+        result = f"{amount} {result}"
+    claim = match.claim(ClaimType.TEST_RESULTS, subject=subject, value=result)
+    return replace(claim, holds=True, path=None, line=None, end_line=None)
 
 
 def _named(match: ClauseMatch) -> Claim | None:
     what = "check" if match.group("what").lower().startswith(("check", "job", "workflow")) else "test"
-    subject = f"{what}:{match.quote()}"
-    return _counted(match.claim(ClaimType.TEST_RESULTS, subject=subject, value=_result(match)))
+    return _test_claim(match, f"{what}:{match.quote()}", _result(match))
 
 
 def _test_name(match: ClauseMatch) -> Claim | None:
     name = match.group_text("test")
-    if not _IS_TEST.match(name):
-        return None
-    return _counted(match.claim(ClaimType.TEST_RESULTS, subject=f"test:{name}", value=_result(match)))
+    return _test_claim(match, f"test:{name}", _result(match)) if _IS_TEST.match(name) else None
 
 
 def _compiles(match: ClauseMatch) -> Claim | None:
-    result = _FAIL if match.group("no") else _PASS
-    return _counted(match.claim(ClaimType.TEST_RESULTS, subject="kind:build", value=result))
+    return _test_claim(match, "kind:build", _FAIL if match.group("no") else _PASS)
 
 
 def _error(match: ClauseMatch) -> Claim | None:

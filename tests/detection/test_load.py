@@ -75,7 +75,7 @@ def test_a_good_file_becomes_values():
         rules.model.shown_from,
     ) == (
         {"no", "not"},
-        [("tests_fail", CueMeaning.VERIFICATION_FAILURE, ("tests {fail}", "failing"))],
+        [("tests_fail", CueMeaning.VERIFICATION_FAILURE, ["tests {fail}", "failing"])],
         ["signal"],
         ["add_context"],
         {"fail": "{fail}", "fails": "{fail}", "stops": "{stop}"},  # a word of two kinds is of the first
