@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from bot.feedback.document import format_changes, format_iteration_budget
 from bot.feedback.model import Feedback
+from bot.findings.entries import group_entries
 from bot.findings.turns import Turn
 from bot.iterations.model import current_dismissals, open_appeals
 from bot.markdown.escape import code_span
@@ -152,7 +153,7 @@ def _maintainer_text(feedback: Feedback) -> str:
 
 
 def _author_text(feedback: Feedback) -> str:
-    count, blocking = len(feedback.awaited_entries), feedback.blocking
+    count, blocking = len(group_entries(feedback.awaited)), feedback.blocking
     if not count:
         return _two_sentences("mark it ready for review.", _pending_text(feedback))
     if not blocking:
