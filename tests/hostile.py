@@ -440,7 +440,7 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         ),
         "comment of an App": lambda text: [
             reviewers.read_app_comment(body, app)
-            for app in reviewers.shipped_reviewers()[:3]
+            for app in list(reviewers.shipped_reviewers().values())[:3]
             for body in (text, f"<details>{text}</details>{text}")
         ],
         "locations in words": locations.find_mentions,

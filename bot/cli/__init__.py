@@ -8,7 +8,7 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NoReturn, TextIO
@@ -35,11 +35,15 @@ class CliCommand:
         self._module().add_arguments(parser)
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Run the command; returns its exit code."""
+        """Run the command, in an event loop if it is a coroutine; returns its exit code."""
         command = self._module()
         gc.enable()
-        code: int = command.run(arguments)
-        return code
+        code: Coroutine[None, None, int | None] | int | None = command.run(arguments)
+        if isinstance(code, Coroutine):
+            import asyncio  # most of the others need none
+
+            code = asyncio.run(code)
+        return code or 0
 
     def _module(self) -> ModuleType:
         return importlib.import_module(f"{__name__}.{self.name.replace('-', '_')}")
@@ -206,14 +210,20 @@ def _run(argv: Sequence[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.arguments(parser)
-    arguments = parser.parse_args(rest)
     try:
-        return command.run(arguments)
+        return command.run(parser.parse_args(rest))
     except (UsageError, CommandFailed) as error:
         return _fail(prog, str(error), 2 if isinstance(error, UsageError) else 1)
     except RuleFileError as problems:
         print(problems, file=sys.stderr)
         return 2
+    except Exception as error:
+        from bot.cli.common import explain_failure
+
+        failure = explain_failure(error)
+        if failure is None:
+            raise
+        return _fail(prog, *failure)
 
 
 def _version() -> str:

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from bot.cli import CommandFailed, UsageError
-from bot.cli.common import parse_repository_name
+from bot.cli.common import add_repository, repository_name
 from bot.lessons.preflight import MAX_SHOWN, CertainFix, GateHistory, certain_fixes, rank_gates
 
 UNREACHABLE = 3
@@ -31,12 +31,7 @@ _BASES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument(
-        "repository",
-        metavar="OWNER/REPO",
-        nargs="?",
-        help="the repository (default: the one of the remote `origin`)",
-    )
+    add_repository(parser, "the repository (default: the one of the remote `origin`)", nargs="?")
     parser.add_argument(
         "--base", metavar="REF", help="what to compare with (default: the branch of origin/HEAD)"
     )
@@ -49,8 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
     root = Path(_git("rev-parse", "--show-toplevel").strip())
-    repository = arguments.repository or _origin()
-    parse_repository_name(repository)
+    repository = arguments.repository or repository_name(_origin())
     changed = _changed_paths(arguments.base)
     try:
         own, everybody = _ask(repository, arguments.agent or "@me"), _ask(repository, None)

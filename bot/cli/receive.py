@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import sys
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from pathlib import Path
 
 from bot import app
 from bot import settings as settings_of
 from bot.cli import UsageError
-from bot.cli.common import report_errors
+from bot.cli.common import read_input
 from bot.commands.invocation import find_invocations
 from bot.feedback.check_run import add_check_effects
 from bot.gates.config import RepositoryRules
@@ -54,29 +52,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object per effect")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the command; returns its exit code."""
+async def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
     events = sorted(app.accepted_events())
     if arguments.event not in events:
         raise UsageError(f"{arguments.event!r} is not a supported event; use one of {', '.join(events)}")
     body = _read_payload(arguments.payload)
-    with report_errors():
-        result, is_payload_only = asyncio.run(dry_run(arguments.event, body))
+    result, is_payload_only = await dry_run(arguments.event, body)
     if is_payload_only:
         print(_PAYLOAD_ONLY, file=sys.stderr)
     for effect in result.effects:
         print(json.dumps(_as_json(effect), default=str) if arguments.json else _text(effect))
     if not result.effects and not arguments.json:
         print(f"No effect: {result.reason}.")
-    return 0
 
 
 def _read_payload(name: str) -> bytes:
+    body = read_input(name)
     try:
-        body = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         value = json.loads(body)
-    except OSError as error:
-        raise UsageError(f"{name}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{name} is not valid JSON: {error}") from error
     if not isinstance(value, dict):

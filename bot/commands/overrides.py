@@ -27,6 +27,7 @@ from bot.pull_request.model import (
     Stance,
     Validator,
     Verdict,
+    hash_text,
 )
 from bot.values import Account
 from bot.verdicts.tags import limit_items
@@ -58,19 +59,19 @@ def apply_rejection(
 
     The command is their newest verdict, so their later approval lifts it like a review.
     """
-    account = invocation.account
+    account, at = invocation.text.account, invocation.text.at
     kept, omitted = limit_items(items)
     rejection = Verdict(
         id=f"command:{invocation.key}",
         validator=Validator(f"user:{account.id}", account.login, bot=account.bot),
         stance=Stance.REJECTS,
-        at=invocation.at,
-        head=pull_request.head_at(invocation.at),
+        at=at,
+        head=pull_request.head_at(at),
         items=kept,
         more=omitted,
         url=url,
         permission=role,
-        body_hash=invocation.body_hash,
+        body_hash=hash_text(invocation.text.body),
     )
     others = tuple(verdict for verdict in pull_request.verdicts if verdict.id != rejection.id)
     return replace(pull_request, verdicts=(*others, rejection))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from bot.commands.model import InvalidCommand, SlashCommand
+from bot.commands.model import CommandRequest, InvalidCommand
 from bot.gates.model import Gate, Gates
 from bot.history.model import StoredCounts
-from bot.markdown.escape import code_span, escape_mentions, gate_code, table_cell
-from bot.markdown.format import format_count, join_words
+from bot.markdown.escape import code_span, escape_mentions, gate_code
+from bot.markdown.format import format_count, format_table, join_words
 from bot.markdown.links import GitHubLinks, format_login, short_sha
 from bot.pull_request.model import Ruling
 from bot.values import Repository
@@ -73,14 +73,14 @@ def usage_text(invalid: InvalidCommand) -> str:
     command = invalid.command
     return (
         f"Not understood: {invalid.message}.\n\n"
-        f"Use: {code_span(command.synopsis)} · for example: {code_span(command.example)}\n\n"
+        f"Use: {code_span(command.synopsis())} · for example: {code_span(command.example)}\n\n"
         f"<sub>{command.help} All commands: `/feedback-help`</sub>\n"
     )
 
 
-def help_text(commands: Iterable[SlashCommand]) -> str:
+def help_text(commands: Sequence[type[CommandRequest]]) -> str:
     """List the commands with usage, permission and example."""
-    table = "\n".join(("| Command | Does | Who | Example |", "|---|---|---|---|", *map(_row, commands)))
+    table = format_table("| Command | Does | Who | Example |\n|---|---|---|---|", commands, _row)
     return (
         "**Commands**, each at the start of a line in a new comment\n\n"
         f"{table}\n\n"
@@ -138,9 +138,8 @@ def private_record_text(login: str, repository: Repository, public_url: str | No
     )
 
 
-def _row(command: SlashCommand) -> str:
-    cells = (code_span(command.synopsis), command.help, str(command.who), code_span(command.example))
-    return f"| {' | '.join(map(table_cell, cells))} |"
+def _row(command: type[CommandRequest]) -> tuple[object, ...]:
+    return code_span(command.synopsis()), command.help, command.who, code_span(command.example)
 
 
 def _stored_counts(stored: StoredCounts) -> str:

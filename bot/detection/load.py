@@ -22,11 +22,12 @@ from bot.detection.rules import (
     Points,
     RepositoryCue,
 )
-from bot.gates import yaml_reader
 from bot.gates.config import DetectionConfig
 from bot.gates.packs import rules_directory
-from bot.gates.problems import RuleFileError, RuleFileProblem
-from bot.gates.rule_files import find_schema_problems, is_checked, read_yaml_document
+from bot.gates.problems import RuleFileProblem
+from bot.gates.rule_files import RuleFile, parse_rule_file
+from bot.gates.schemas import list_at, object_at, text_at
+from bot.gates.yaml_reader import YamlPath, dotted
 
 RULES_FILE, MODEL_FILE = "detection.yml", "detection-model.tsv"
 CALIBRATION = "#calibration:"
@@ -60,17 +61,8 @@ def load_detection(directory: Path) -> DetectionRules:
 
 def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> DetectionRules:
     """Return the rules that these texts, each with the name of its file, hold."""
-    data, file = rules
-    root = read_yaml_document(data, file)
     model, problems = parse_model(*table)
-    if not is_checked(data, "rules/detection"):
-        problems += find_schema_problems(root, "rules/detection", file)
-    problems += _find_pattern_problems(root, file)
-    if problems:
-        raise RuleFileError(
-            tuple(sorted(problems, key=lambda problem: (problem.file, problem.line, problem.column)))
-        )
-    values = yaml_reader.to_plain(root)
+    values = parse_rule_file(*rules, "rules/detection", _find_pattern_problems, lambda _: problems)
     return DetectionRules(
         kinds={name: tuple(text.split()) for name, text in values["kinds"].items()},
         negations=frozenset(values["words"]["negations"].split()),
@@ -97,39 +89,34 @@ def _structure(structure: str, says: str, signal: str, example: str, pattern: st
     return OutputStructure(structure, CueMeaning(says), signal, example, pattern)
 
 
-def _find_pattern_problems(root: yaml_reader.YamlMapping, file: str) -> Iterator[RuleFileProblem]:
+def _find_pattern_problems(file: RuleFile) -> Iterator[RuleFileProblem]:
     """Find phrases and expressions that can't be compiled; what is no text is the schema's to report."""
-    kinds = {entry.key: frozenset[str]() for entry in yaml_reader.entries(root, "kinds")}
-    for name, entry, text in _texts(root, "cues", "phrases"):
+    kinds = dict.fromkeys(object_at(file.values, "kinds"), frozenset[str]())
+    for path, text in _texts(file, "cues", "phrases"):
         for number, line in enumerate(text.splitlines(), 1):
             try:
                 if line.strip():
                     compile_phrase(line.strip(), kinds)
             except PhraseError as error:
-                what = f"{name} has {line.strip()[:60]!r}: {error}"
-                allowed = "see the language of phrases in detection.yml"
-                yield RuleFileProblem(file, entry.node.line + number, entry.column, what, allowed)
+                what = f"{dotted(path)} has {line.strip()[:60]!r}: {error}"
+                at, allowed = file.positions[path], "see the language of phrases in detection.yml"
+                column = file.keys[path].column
+                yield RuleFileProblem(file.name, at.line + number, column, what, allowed)
     options = re2.Options()
     options.log_errors = False
-    for name, entry, text in _texts(root, "structures", "pattern"):
+    for path, text in _texts(file, "structures", "pattern"):
         try:
             re2.compile(text, options)
         except re2.error as error:
-            what = f"{name} is not a valid RE2 expression ({error})"
-            yield RuleFileProblem(file, entry.node.line, entry.node.column, what, "leave out look-around")
+            what = f"{dotted(path)} is not a valid RE2 expression ({error})"
+            yield file.value_problem(path, what, "leave out look-around")
 
 
-def _texts(
-    root: yaml_reader.YamlMapping, section: str, key: str
-) -> Iterator[tuple[str, yaml_reader.YamlEntry, str]]:
-    """Yield this text of every entry of a section, with its path and its position."""
-    listed = yaml_reader.entry_at(root, section)
-    for index, item in enumerate(
-        listed.node.items if listed and isinstance(listed.node, yaml_reader.YamlSequence) else ()
-    ):
-        entry = yaml_reader.entry_at(item, key)
-        if entry and isinstance(entry.node, yaml_reader.YamlScalar) and isinstance(entry.node.value, str):
-            yield f"{section}[{index}].{key}", entry, entry.node.value
+def _texts(file: RuleFile, section: str, key: str) -> Iterator[tuple[YamlPath, str]]:
+    """Yield this text of every entry of a section, with its path."""
+    for index, item in enumerate(list_at(file.values, section)):
+        if text := text_at(item, key):
+            yield (section, index, key), text
 
 
 def parse_model(data: bytes, file: str) -> tuple[LearnedModel, list[RuleFileProblem]]:

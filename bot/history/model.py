@@ -396,6 +396,11 @@ class Week:
         """Its first day."""
         return date.fromisocalendar(self.year, self.number, 1)
 
+    @property
+    def sunday(self) -> date:
+        """Its last day."""
+        return date.fromisocalendar(self.year, self.number, 7)
+
     def back(self, weeks: int) -> Week:
         """Return the week that is this many weeks earlier."""
         return _of_day(self.monday - timedelta(weeks=weeks))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from bot.gates.model import Gates, gate_display_name, gate_name_with_tag
 from bot.history.outcomes import TagFix
@@ -18,7 +18,7 @@ from bot.history.patterns import (
     format_points_change,
 )
 from bot.history.rates import overall_follow_rate
-from bot.markdown.escape import code_span, escape_mentions, render_marker, table_cell
+from bot.markdown.escape import code_span, escape_mentions, render_marker
 from bot.markdown.format import (
     first_sentence,
     format_count,
@@ -28,6 +28,7 @@ from bot.markdown.format import (
     format_share,
     format_short_day,
     format_short_range,
+    format_table,
     to_percent,
 )
 from bot.markdown.links import GitHubLinks, format_login
@@ -63,8 +64,9 @@ def format_day(moment: datetime, history: AuthorHistory) -> str:
 
 def format_occurrence(occurrence: TagOccurrence, context: HistoryContext) -> str:
     """Format the pull request with its state."""
-    link = context.web.other_pull(resolve_repository(occurrence.repository, context), occurrence.number)
-    return f"{_repository_prefix(occurrence.repository)}{link}, {occurrence.state.value}"
+    outcome = occurrence.outcome
+    link = context.web.other_pull(resolve_repository(outcome.repository, context), outcome.number)
+    return f"{_repository_prefix(outcome.repository)}{link}, {outcome.state.value}"
 
 
 def format_fix(fix: TagFix | None, history: AuthorHistory, context: HistoryContext, none: str) -> str:
@@ -132,16 +134,17 @@ def _never(history: AuthorHistory, context: HistoryContext, tag: str) -> str:
 
 
 def _table(history: AuthorHistory, context: HistoryContext, tag: str) -> str:
-    occurrences = history.occurrences[tag]
-    rows = []
-    for occurrence in occurrences[:MAX_HISTORY_ROWS]:
-        commit = history.fixed_in.get((tag, occurrence.repository, occurrence.number))
-        fix = format_fix(commit, history, context, none="–")
-        day = format_day(occurrence.at, history)
-        rows.append(f"| {format_occurrence(occurrence, context)} | {day} | {fix} |")
-    left = len(occurrences) - MAX_HISTORY_ROWS
-    more = f"\n\nAnd {format_count(left, 'more pull request')}." if left > 0 else ""
-    return "\n".join(("| Pull request | Last named | Fixed by |", "|---|---|---|", *rows)) + more
+    def row(occurrence: TagOccurrence) -> tuple[str, ...]:
+        outcome = occurrence.outcome
+        commit = history.fixed_in.get((tag, *outcome.key))
+        return (
+            format_occurrence(occurrence, context),
+            format_day(occurrence.at, history),
+            format_fix(commit, history, context, none="–"),
+        )
+
+    head = "| Pull request | Last named | Fixed by |\n|---|---|---|"
+    return format_table(head, history.occurrences[tag], row, "pull request", MAX_HISTORY_ROWS)
 
 
 HISTORY_MARKER = "FEEDBACK-HISTORY"
@@ -252,21 +255,20 @@ def _gates_table(history: AuthorHistory, context: HistoryContext) -> str:
     if not tags:
         return ""
     head = "| Gate | Broken in | Last seen | Last fixed by | Fix |\n|---|--:|---|---|---|"
-    rows = (_row(tag, history, context) for tag in tags[:MAX_HISTORY_ROWS])
-    return "\n".join((head, *rows)) + _more(tags[MAX_HISTORY_ROWS:])
+    table = format_table(head, tags[:MAX_HISTORY_ROWS], lambda tag: _row(tag, history, context))
+    return table + _more(tags[MAX_HISTORY_ROWS:])
 
 
-def _row(tag: str, history: AuthorHistory, context: HistoryContext) -> str:
+def _row(tag: str, history: AuthorHistory, context: HistoryContext) -> tuple[str, ...]:
     gate = context.gates.get(tag)
     broken = history.patterns.issue_breakdown[tag]
-    cells = (
+    return (
         gate_name_with_tag(tag, context.gates),
         format_share(broken, history.patterns.tally.total),
         format_occurrence(history.occurrences[tag][0], context),
         format_fix(history.fixes.get(tag), history, context, none="never"),
         first_sentence(gate.fix) if gate else UNKNOWN_FIX,
     )
-    return f"| {' | '.join(map(table_cell, cells))} |"
 
 
 def _more(tags: tuple[str, ...]) -> str:
@@ -281,10 +283,8 @@ def _weeks(history: AuthorHistory) -> str:
     if len(history.weeks) < 2:
         return ""
     weeks = (
-        f"{format_short_range(monday.date(), monday.date() + timedelta(days=6))} "
-        f"**{week.rejected}/{week.total}**"
-        for week in history.weeks
-        for monday in (week.monday.astimezone(history.query.zone),)
+        f"{format_short_range(week.monday, week.sunday)} **{tally.rejected}/{tally.total}**"
+        for week, tally in history.weeks
     )
     return f"Rejected / reviewed, per week: {' · '.join(weeks)}"
 

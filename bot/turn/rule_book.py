@@ -18,7 +18,7 @@ from cachetools import LRUCache, TTLCache
 from bot.gates.config import RepositoryRules, shipped_claim_rules, shipped_scoring
 from bot.gates.model import Gates
 from bot.gates.problems import RuleFileError, RuleFileProblem
-from bot.gates.repository_config import RepositoryConfig, load_config, merge_rules
+from bot.gates.repository_config import load_config, merge_rules
 from bot.gates.rule_book import (
     CONFIG_FILE,
     MISNAMED_CONFIG_FILE,
@@ -27,6 +27,7 @@ from bot.gates.rule_book import (
     ConfigStore,
     StoredConfig,
 )
+from bot.gates.rule_files import RuleFile
 from bot.github.errors import Forbidden, GitHubUnavailable, NotFound, RateLimited, ValidationFailed
 from bot.markdown.escape import code_span
 from bot.values import Conclusion, Repository
@@ -76,9 +77,7 @@ class LiveRuleBook:
         self._reporter = reporter
         self._clock = clock
         self._cache: LRUCache[int, _CachedConfig] = LRUCache(10_000)
-        self._owner_cache: LRUCache[tuple[int, str], tuple[datetime, RepositoryConfig | None]] = LRUCache(
-            10_000
-        )
+        self._owner_cache: LRUCache[tuple[int, str], tuple[datetime, RuleFile | None]] = LRUCache(10_000)
         self._covered: LRUCache[str, datetime] = LRUCache(10_000)
         self._locks: dict[int, asyncio.Lock] = {}
         self._limited: dict[int, datetime] = {}
@@ -179,9 +178,7 @@ class LiveRuleBook:
             return ""
         return f"`{MISNAMED_CONFIG_FILE}` is ignored: rename it to `{CONFIG_FILE}`."
 
-    async def _owner_config(
-        self, repository: Repository, since: datetime | None = None
-    ) -> RepositoryConfig | None:
+    async def _owner_config(self, repository: Repository, since: datetime | None = None) -> RuleFile | None:
         if repository.name == OWNER_CONFIG_REPOSITORY:
             return None
         key = (repository.installation_id, repository.owner.lower())
@@ -218,8 +215,8 @@ class LiveRuleBook:
         return covered
 
     async def _load(
-        self, repository: Repository, key: str, text: bytes | None, owner_config: RepositoryConfig | None
-    ) -> RepositoryConfig | None:
+        self, repository: Repository, key: str, text: bytes | None, owner_config: RuleFile | None
+    ) -> RuleFile | None:
         """The config in the text, or the last valid one if the text is broken."""
         if text is None:
             return None
@@ -249,9 +246,7 @@ class LiveRuleBook:
         await self._reporter.report(repository, version)
         await self._configs.keep_config(key, repository.installation_id, replace(stored, broken=version))
 
-    def _load_stored(
-        self, stored: StoredConfig, owner_config: RepositoryConfig | None
-    ) -> RepositoryConfig | None:
+    def _load_stored(self, stored: StoredConfig, owner_config: RuleFile | None) -> RuleFile | None:
         if stored.good is None:
             return None
         try:
@@ -259,9 +254,7 @@ class LiveRuleBook:
         except RuleFileError:
             return None  # valid for an older version of the product, or over another owner's file
 
-    def _merge(
-        self, owner_config: RepositoryConfig | None, config: RepositoryConfig | None
-    ) -> RepositoryRules:
+    def _merge(self, owner_config: RuleFile | None, config: RuleFile | None) -> RepositoryRules:
         try:
             return merge_rules(self._packs, owner_config, config)
         except RuleFileError:

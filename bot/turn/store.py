@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import assert_never
 
+from sqlalchemy.dialects.sqlite import insert
+
 from bot.commands.store import mark_reply_posted, save_replies
 from bot.github.model import PostedComment
 from bot.history import forget
@@ -149,7 +151,7 @@ def _audit_forgetting(transaction: Transaction, lane: str, command: ForgetPerson
         "head": "",
         "reason": "",
     }
-    transaction.execute(transaction.insert(audit_table).on_conflict_do_nothing(), values)
+    transaction.execute(insert(audit_table).on_conflict_do_nothing(), values)
 
 
 def give_up_write(transaction: Transaction, row: OutboxRow) -> None:
