@@ -182,10 +182,9 @@ def _items(feedback: Feedback, *, annotated: bool) -> tuple[OpenItem, ...]:
 
 
 def _findings(feedback: Feedback, gate: FailedGate, *, annotated: bool) -> Iterator[GateItem]:
-    ids = {finding.item.finding for finding in gate.findings}
     for verdict in feedback.rejecting:
         for item in verdict.items:
-            is_same_gate = item.tag == gate.tag if gate.tag else item.finding in ids
+            is_same_gate = item.tag == gate.tag if gate.tag else item.finding in gate.ids
             if is_same_gate and (annotated or not _is_annotation(item)):
                 yield GateItem(item, verdict.validator)
 

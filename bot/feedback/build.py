@@ -147,7 +147,7 @@ def build_feedback(
 def _repeated_findings(
     iterations: tuple[Iteration, ...], gates: tuple[FailedGate, ...], rules: RepositoryRules
 ) -> tuple[str, ...]:
-    blocking = {finding.item.finding for gate in gates if gate.blocking for finding in gate.findings}
+    blocking = {name for gate in gates if gate.blocking for name in gate.ids}
     repeated = repeated_findings(iterations, blocking, rules.gates, rules.iterations.escalate)
     return tuple(dict.fromkeys(finding.item.tag or finding.id for finding in repeated))
 

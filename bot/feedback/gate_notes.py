@@ -69,7 +69,7 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
     names_others = feedback.is_agent or pull_request.repository.private
 
     def annotate(gate: FailedGate) -> FailedGate:
-        names = (gate.tag, *(finding.item.finding for finding in gate.findings))
+        names = (gate.tag, *gate.ids)
         appeal = next((appeals[name] for name in names if name in appeals), None)
         reported = [findings[name] for name in names if name in findings]
         return replace(

@@ -91,9 +91,14 @@ class FailedGate:
         return tuple(dict.fromkeys(finding.item.place for finding in self.findings if finding.item.place))
 
     @property
+    def ids(self) -> tuple[str, ...]:
+        """The short ids of its findings: `f4`."""
+        return tuple(finding.item.finding for finding in self.findings)
+
+    @property
     def id(self) -> str:
-        """The short id of its first finding, which commands take where there is no tag: `f4`."""
-        return self.findings[0].item.finding
+        """The first of them, which commands take where there is no tag."""
+        return self.ids[0]
 
     @property
     def label(self) -> str:
