@@ -71,10 +71,8 @@ class _JsonReader:
             raise DocumentSyntaxError(f"nested more than {MAX_DOCUMENT_DEPTH} levels deep", at)
         value: Any
         match self.text[at : at + 1]:
-            case "{":
-                value, end = self._object(at, path)
-            case "[":
-                value, end = self._list(at, path)
+            case "{" | "[" as bracket:
+                value, end = self._members(at, path, "}" if bracket == "{" else "]")
             case '"':
                 value, end = self._string(at)
             case _:
@@ -82,28 +80,22 @@ class _JsonReader:
         self.spans[path] = (at, end)
         return value, end
 
-    def _object(self, at: int, path: DocumentPath) -> tuple[dict[str, Any], int]:
-        members: dict[str, Any] = {}
+    def _members(self, at: int, path: DocumentPath, closing: str) -> tuple[Any, int]:
+        """Read an object or a list."""
+        members: dict[str | int, Any] = {}
         end = _skip(self.text, at + 1)
-        while self.text[end : end + 1] != "}":
-            if self.text[end : end + 1] != '"':
-                raise DocumentSyntaxError("expected a key in double quotes, or }", end)
-            start, (key, end) = end, self._string(end)
-            if key in members:
-                raise DocumentSyntaxError(f"the key {key[:60]!r} appears twice", start)
-            end = self._expect(":", end)
+        while self.text[end : end + 1] != closing:
+            key: str | int = len(members)
+            if closing == "}":
+                if self.text[end : end + 1] != '"':
+                    raise DocumentSyntaxError("expected a key in double quotes, or }", end)
+                start, (key, end) = end, self._string(end)
+                if key in members:
+                    raise DocumentSyntaxError(f"the key {key[:60]!r} appears twice", start)
+                end = self._expect(":", end)
             members[key], end = self.value(end, (*path, key))
-            end = self._next("}", end)
-        return members, end + 1
-
-    def _list(self, at: int, path: DocumentPath) -> tuple[list[Any], int]:
-        entries: list[Any] = []
-        end = _skip(self.text, at + 1)
-        while self.text[end : end + 1] != "]":
-            entry, end = self.value(end, (*path, len(entries)))
-            entries.append(entry)
-            end = self._next("]", end)
-        return entries, end + 1
+            end = self._next(closing, end)
+        return (members if closing == "}" else list(members.values())), end + 1
 
     def _next(self, closing: str, at: int) -> int:
         """Return the offset behind the comma, or of the closing bracket."""
@@ -281,7 +273,8 @@ def _is_json(name: str, text: str) -> bool:
 
 MAX_DOCUMENT_ITEMS = 100
 """Items that are read of one document."""
-DOCUMENT_SEVERITIES = frozenset({"critical", "major", "minor", "suggestion"})
+_SEVERITIES = "critical, major, minor, suggestion"
+DOCUMENT_SEVERITIES = frozenset(_SEVERITIES.split(", "))
 
 _KEY = "feedback_items"
 _LANGUAGES = frozenset({"json", "yaml", "yml"})
@@ -344,16 +337,12 @@ def _item(tree: Any, path: str, url: str) -> Item | None:
         context_before=_text(location, "context_before")[:500],
         context_after=_text(location, "context_after")[:500],
         evidence=_text(evidence, "test_result")[:500]
-        or (_unknown_severity(severity) if is_unknown else None),
+        or (f'severity "{severity[:40]}" is unknown; use one of {_SEVERITIES}' if is_unknown else None),
         metric=_text(evidence, "metric")[:500] or None,
         reference=_text(evidence, "reference")[:500] or None,
         score=_score(tree),
         part=_inside(location),
     )
-
-
-def _unknown_severity(severity: str) -> str:
-    return f'severity "{severity[:40]}" is unknown; use one of critical, major, minor, suggestion'
 
 
 def _place(location: Any, target: str) -> Location | None:
