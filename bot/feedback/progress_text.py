@@ -29,8 +29,8 @@ class Restoration:
 
     iteration: ScoredIteration
     plan: RestorePlan
-    common: tuple[str, ...]
-    """Entries that block in both."""
+    common: int
+    """How many entries block in both."""
     staying: tuple[str, ...]
     """Entries that block only now, in files that restoring leaves as they are."""
     returning: tuple[str, ...]
@@ -39,7 +39,7 @@ class Restoration:
     @property
     def blocking(self) -> int:
         """How many entries would block."""
-        return len(self.common) + len(self.staying) + len(self.returning)
+        return self.common + len(self.staying) + len(self.returning)
 
 
 def fold_progress(feedback: Feedback, web: GitHubLinks) -> str:
@@ -130,7 +130,7 @@ def _restoration(
     return Restoration(
         earlier,
         plan,
-        common=tuple(name for name in now if name in before),
+        common=sum(name in before for name in now),
         staying=tuple(name for name, gate in now.items() if name not in before and _stays(gate, plan)),
         returning=tuple(name for name in before if name not in now),
     )
