@@ -42,7 +42,7 @@ def render_comment(feedback: Feedback, site: LinkContext, whole: documents.Docum
         return _render_closing(feedback, site)
     if is_short_form(feedback):
         return _render_short(feedback)
-    return _fit(lambda size: _render_rejected(feedback, site, size[0], _copy(feedback, whole, size[1])))
+    return _fit(lambda size: _render_rejected(feedback, site, whole, size))
 
 
 def render_superseded(successor_url: str) -> str:
@@ -98,7 +98,7 @@ def _join(*blocks: str) -> str:
 
 
 def _render_rejected(
-    feedback: Feedback, site: LinkContext, most: int, copy: documents.DocumentJson | None
+    feedback: Feedback, site: LinkContext, whole: documents.DocumentJson, size: tuple[int, int]
 ) -> str:
     return _join(
         feedback_marker(feedback),
@@ -106,10 +106,10 @@ def _render_rejected(
         next_line(feedback),
         where_line(feedback, site.web),
         rulings_line(feedback),
-        *_entry_blocks(feedback.gates, most, EntryContext.of(feedback, site), feedback.more),
+        *_entry_blocks(feedback.gates, size[0], EntryContext.of(feedback, site), feedback.more),
         *feedback.notes,
         fold_progress(feedback, site.web),
-        _fold_document(copy),
+        _fold_document(feedback, whole, size[1]),
         _command_hints(feedback),
     )
 
@@ -189,20 +189,16 @@ def _remaining_line(gates: Sequence[FailedGate], more: int) -> str:
     return f"{line}; {unread}" if line else unread
 
 
-def _copy(feedback: Feedback, whole: documents.DocumentJson, most: int) -> documents.DocumentJson | None:
-    """Return the comment's copy of the document, where it has room and the config wants one."""
+def _fold_document(feedback: Feedback, whole: documents.DocumentJson, most: int) -> str:
+    """Fold the comment's copy of the document, where it has room and the config wants one."""
     is_wanted = feedback.document is DocumentPolicy.ALWAYS or (
         feedback.document is DocumentPolicy.AGENTS and feedback.is_agent
     )
-    return documents.shorten_document(whole, most) if is_wanted and most else None
-
-
-def _fold_document(copy: documents.DocumentJson | None) -> str:
-    if copy is None or not copy["feedback_items"]:
+    count = len(whole["feedback_items"])
+    if not (is_wanted and most and count):
         return ""
-    count = len(copy["feedback_items"]) + copy.get("more", 0)
-    title = f"Machine-readable feedback (JSON, {format_count(count, 'finding')})"
-    return fold(title, documents.document_fence(copy))
+    fence = documents.document_fence(documents.shorten_document(whole, most))
+    return fold(f"Machine-readable feedback (JSON, {format_count(count, 'finding')})", fence)
 
 
 def _command_hints(feedback: Feedback) -> str:

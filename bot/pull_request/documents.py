@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from json import JSONDecodeError, JSONDecoder
 from typing import Any
@@ -198,30 +198,15 @@ class FeedbackFile:
 
     def words(self, path: DocumentPath, start: int, end: int) -> TextPosition:
         """Return the position of these characters of a text, or at least the start of the text."""
-        first, _ = self._span(path)
+        first, last = self._span(path)
         words = self._text_at(path)[start:end]
         if not words.strip():
             return self._at(first)
-        in_text, in_file = self._occurrences(path, words)
+        # A line of the file may be folded at any space.
+        pattern = r"\s+".join(map(regex.escape, words.split()))
+        in_text, in_file = _offsets(pattern, self._text_at(path)), _offsets(pattern, self.text[first:last])
         number = bisect_left(in_text, start)
         return self._at(first + in_file[number] if number < len(in_file) else first)
-
-    def _occurrences(self, path: DocumentPath, words: str) -> tuple[list[int], list[int]]:
-        """Return the offsets of these words, in the text of this part and in the file."""
-        key = (path, words)
-        if key not in self._occurrence_cache:
-            first, last = self._span(path)
-            # A line of the file may be folded at any space.
-            pattern = regex.Regex(r"\s+".join(map(regex.escape, words.split())))
-            self._occurrence_cache[key] = (
-                [match.start() for match in pattern.finditer(self._text_at(path))],
-                [match.start() for match in pattern.finditer(self.text[first:last])],
-            )
-        return self._occurrence_cache[key]
-
-    @cached_property
-    def _occurrence_cache(self) -> dict[tuple[DocumentPath, str], tuple[list[int], list[int]]]:
-        return {}
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -242,6 +227,11 @@ class FeedbackFile:
         for part in path:
             value = value[part]
         return str(value)
+
+
+@lru_cache(256)  # the same words can be wrong in many places of one text
+def _offsets(pattern: str, text: str) -> tuple[int, ...]:
+    return tuple(match.start() for match in regex.Regex(pattern).finditer(text))
 
 
 def read_feedback_file(data: bytes, name: str) -> FeedbackFile:

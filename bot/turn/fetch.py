@@ -356,25 +356,17 @@ async def _read_or(default: Default, read: Awaitable[One]) -> One | Default:
 
 
 def _may_have_ended_before(event: Event, pull_request: PullRequest) -> bool:
-    match event:
-        case PullRequestEvent():
-            return event.action in _NEW_HEAD
-        case CheckBackfillEvent():
-            return not pull_request.verdicts
-        case _:
-            return False
+    if isinstance(event, PullRequestEvent):
+        return event.action in _NEW_HEAD
+    return isinstance(event, CheckBackfillEvent) and not pull_request.verdicts
 
 
 def _may_propose(event: Event, pull_request: PullRequest) -> bool:
-    match event:
-        case PullRequestEvent():
-            # GitHub's push event lists the files of a push to the repository, but a fork sends none.
-            pushed = event.action == "synchronize" and (event.fork or pull_request.proposes)
-            return event.action in _NEW_HEAD or pushed
-        case ConfigPushEvent():
-            return True
-        case _:
-            return False
+    if not isinstance(event, PullRequestEvent):
+        return isinstance(event, ConfigPushEvent)
+    # GitHub's push event lists the files of a push to the repository, but a fork sends none.
+    pushed = event.action == "synchronize" and (event.fork or pull_request.proposes)
+    return event.action in _NEW_HEAD or pushed
 
 
 def _has_annotations(check: CheckEvent) -> bool:
