@@ -501,7 +501,7 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
             text.split("\n"), f"{text[: len(text) // 2]}\nnew\n{text[len(text) // 3 :]}".split("\n")
         ),
         "reversed line map": lambda text: line_tracking.map_lines(text.split("\n"), text.split("\n")[::-1]),
-        "signatures of agents": lambda text: agents.shipped_agents().read(text),
+        "signatures of agents": lambda text: agents.read_agents([text]),
         "lessons in a file": lambda text: effect.find_lessons(
             f"{effect.SECTION_START}{text}", KNOWLEDGE_BASE
         ),

@@ -336,10 +336,7 @@ class CommandContext:
     @property
     def head_seen(self) -> str:
         """The head when the command was written: a comment's payload does not say it."""
-        written_at = self.invocation.text.at
-        earlier = (revision for revision in self.pull_request.revisions if revision.seen_at <= written_at)
-        newest = max(earlier, key=lambda revision: revision.seen_at, default=None)
-        return newest.head if newest else self.pull_request.head
+        return self.pull_request.head_at(self.invocation.text.at)
 
     def ruling(self, action: RulingAction, tag: str, reason: str) -> Ruling:
         """Build the giver's ruling on a tag."""

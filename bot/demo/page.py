@@ -19,7 +19,10 @@ from bot.demo.stories import Story
 from bot.demo.story import DemoAction, DemoActionError, DemoActions
 from bot.fakegithub.deliveries import Exchange, WebhookDelivery
 from bot.fakegithub.git import GitCommit, diff_commits
-from bot.fakegithub.model import Issue, IssueComment, PullRequest, Repository, Review
+from bot.fakegithub.issues import Issue, IssueComment
+from bot.fakegithub.model import Repository
+from bot.fakegithub.pulls import PullRequest
+from bot.fakegithub.reviews import Review
 
 if TYPE_CHECKING:
     from jinja2 import Environment

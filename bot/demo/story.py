@@ -14,8 +14,9 @@ from typing import Any
 from bot import app
 from bot.demo.stories import Chapter, Edit, Ending, PastAuthor, PastPullRequest, Remark, Routine, Story
 from bot.fakegithub.apps import new_key_pair
-from bot.fakegithub.model import ApiRefusal, Issue, PullRequest, Repository, Role
-from bot.fakegithub.pulls import PullRequestOptions
+from bot.fakegithub.issues import Issue
+from bot.fakegithub.model import ApiRefusal, Repository, Role
+from bot.fakegithub.pulls import PullRequest, PullRequestOptions
 from bot.fakegithub.reviews import InlineDraft
 from bot.fakegithub.server import FakeGitHub
 from bot.fakegithub.world import AppRegistration

@@ -62,8 +62,7 @@ class WebhookSender:
     patience: float = GITHUB_WAITS
     observers: list[Callable[[WebhookDelivery], None]] = field(default_factory=list)
     _open: int = 0
-    _queue: asyncio.Queue[WebhookDelivery] | None = None
-    _early: list[WebhookDelivery] = field(default_factory=list)
+    _queue: asyncio.Queue[WebhookDelivery] = field(default_factory=asyncio.Queue)
     _senders: list[asyncio.Task[None]] = field(default_factory=list)
     _session: aiohttp.ClientSession | None = None
 
@@ -97,11 +96,7 @@ class WebhookSender:
     async def start(self) -> None:
         """Begin to send."""
         self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=self.patience))
-        self._queue = asyncio.Queue()
         self._senders = [asyncio.create_task(self._send_all()) for _ in range(self.in_flight)]
-        early, self._early = self._early, []
-        for delivery in early:
-            self._queue.put_nowait(delivery)
 
     async def stop(self) -> None:
         """Send no more."""
@@ -111,7 +106,7 @@ class WebhookSender:
                 await sender
         if self._session is not None:
             await self._session.close()
-        self._senders, self._session, self._queue = [], None, None
+        self._senders, self._session = [], None
 
     def _delivery(self, guid: str, event: str, payload: Mapping[str, Any], body: bytes) -> WebhookDelivery:
         delivery = WebhookDelivery(
@@ -138,14 +133,11 @@ class WebhookSender:
     def _enqueue(self, delivery: WebhookDelivery) -> None:
         if self.url is not None:
             self._open += 1
-            if self._queue is None:
-                self._early.append(delivery)
-            else:
-                self._queue.put_nowait(delivery)
+            self._queue.put_nowait(delivery)
         self.changed()
 
     async def _send_all(self) -> None:
-        while self._queue is not None:
+        while True:
             delivery = await self._queue.get()
             try:
                 await self._send(delivery)

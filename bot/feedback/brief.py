@@ -13,7 +13,7 @@ from typing import Any
 
 from bot import regex
 from bot.detection.detector import Detection
-from bot.detection.rules import DetectionRules, FeedbackType
+from bot.detection.rules import BriefActions, FeedbackType
 from bot.markdown.blocks import SpanKind
 from bot.markdown.escape import code_span, truncate
 from bot.markdown.format import join_words
@@ -397,7 +397,7 @@ class Brief:
 
 
 def write_brief(
-    detection: Detection, items: tuple[OpenItem, ...], facts: BriefFacts, rules: DetectionRules
+    detection: Detection, items: tuple[OpenItem, ...], facts: BriefFacts, actions: BriefActions
 ) -> Brief | None:
     """Write the steps of the actions from the facts; None if nothing was detected or shown."""
     if detection.type is None or not detection.is_shown:
@@ -405,7 +405,7 @@ def write_brief(
     ordered = tuple(sorted(items, key=lambda item: not item.is_blocking))
     steps = [
         replace(step, action=action.name, template=action.template)
-        for action in rules.actions.get(detection.type, ())
+        for action in actions.get(detection.type, ())
         if action.name in _STEP_WRITERS and (step := _STEP_WRITERS[action.name](ordered, facts))
     ]
     lines = tuple(steps[:MAX_BRIEF_LINES])
@@ -419,7 +419,8 @@ def write_brief(
 def refine_brief(
     detection: Detection,
     inputs_by_round: Sequence[tuple[tuple[OpenItem, ...], BriefFacts]],
-    rules: DetectionRules,
+    actions: BriefActions,
+    most_rounds: int,
 ) -> tuple[Brief, ...]:
     """Return the rounds' briefs up to the first good brief; where none is good, the last one asks a question.
 
@@ -427,10 +428,10 @@ def refine_brief(
     """
     briefs: list[Brief] = []
     last: tuple[tuple[OpenItem, ...], BriefFacts] | None = None
-    for number, inputs in enumerate(inputs_by_round[: rules.max_refinement_iterations], 1):
+    for number, inputs in enumerate(inputs_by_round[:most_rounds], 1):
         if inputs == last:
             continue
-        brief = write_brief(detection, *inputs, rules)
+        brief = write_brief(detection, *inputs, actions)
         if brief is None:
             return ()
         briefs.append(replace(brief, round=number))

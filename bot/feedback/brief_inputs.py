@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bot import regex
-from bot.detection.detector import SECOND_CUE_BONUS, Detection, detect
-from bot.detection.load import detection_rules
+from bot.detection.detector import MAX_CONFIDENCE, SECOND_CUE_BONUS, Detection, detect
+from bot.detection.load import brief_actions, detection_rules
 from bot.detection.rules import DetectionRules, FeedbackType
 from bot.feedback.brief import Brief, BriefFacts, OpenItem, refine_brief
 from bot.feedback.model import FailedGate, Feedback, GateItem
@@ -20,7 +20,7 @@ from bot.grounding.manifests import manifest_versions, normalize_package
 from bot.grounding.model import ClaimOutcome
 from bot.iterations.model import current_iteration
 from bot.markdown.blocks import SpanKind
-from bot.markdown.spans import mask_hidden
+from bot.markdown.spans import has_visible_text, mask_hidden
 from bot.pull_request.model import Item, PostedBrief, PullRequest, Stance
 
 FRAMEWORKS: Mapping[str, str] = {
@@ -240,11 +240,27 @@ LOG_CONFIDENCE = 0.7
 _FAILURES = frozenset({FeedbackType.RUNTIME_ERROR, FeedbackType.VERIFICATION_FAILURE})
 
 
+def has_plain_words(pull_request: PullRequest) -> bool:
+    """Whether any verdict has words or output for the detector, besides tags."""
+    return any(verdict.validator.check or has_visible_text(verdict.said) for verdict in pull_request.verdicts)
+
+
 def detect_feedback_type(feedback: Feedback, rules: RepositoryRules) -> Detection | None:
     """Detect the feedback's type; None if nobody rejects it or detection is off."""
     if not rules.detection.enabled or not feedback.rejecting:
         return None
-    return _detect(feedback, _rejection_text(feedback), detection_rules(rules.detection))
+    is_formal = any(verdict.is_formal for verdict in feedback.rejecting)
+    text = _rejection_text(feedback)
+    is_checked = any(verdict.validator.check for verdict in feedback.rejecting)
+    if not is_checked and not has_visible_text(text):
+        return _formal_detection(rules.detection.threshold) if is_formal else Detection(None)
+    return _detect(feedback, text, detection_rules(rules.detection), is_formal=is_formal)
+
+
+def _formal_detection(threshold: float) -> Detection:
+    """Say what the formal state of a review says alone, for which the detector is not even loaded."""
+    is_shown = threshold <= MAX_CONFIDENCE
+    return Detection(FeedbackType.USER_REJECTION, MAX_CONFIDENCE, is_shown=is_shown)
 
 
 def add_brief(feedback: Feedback, detection: Detection | None, rules: RepositoryRules) -> Feedback:
@@ -252,9 +268,8 @@ def add_brief(feedback: Feedback, detection: Detection | None, rules: Repository
     feedback = record_brief_outcomes(feedback)
     if detection is None:
         return feedback
-    rounds = refine_brief(
-        detection, collect_brief_inputs(feedback, _rejection_text(feedback)), detection_rules(rules.detection)
-    )
+    inputs = collect_brief_inputs(feedback, _rejection_text(feedback))
+    rounds = refine_brief(detection, inputs, brief_actions(), rules.detection.max_refinement_iterations)
     if not rounds:
         return feedback
     briefs = _merge_briefs(feedback, _round_entries(feedback, rounds, detection))
@@ -299,7 +314,11 @@ def record_partial_success(feedback: Feedback, rules: RepositoryRules) -> Feedba
     briefs = feedback.pull_request.briefs
     recorded = [brief.at for brief in briefs if not brief.actions]
     for verdict in feedback.iteration.standing:
-        if verdict.stance is not Stance.APPROVES or not verdict.is_formal or not verdict.said.strip():
+        if (
+            verdict.stance is not Stance.APPROVES
+            or not verdict.is_formal
+            or not has_visible_text(verdict.said)
+        ):
             continue
         if verdict.at in recorded:
             recorded.remove(verdict.at)  # another approval may have been given in the same second
@@ -320,9 +339,8 @@ def record_partial_success(feedback: Feedback, rules: RepositoryRules) -> Feedba
     return _with_briefs(feedback, briefs)
 
 
-def _detect(feedback: Feedback, comment_text: str, rules: DetectionRules) -> Detection:
+def _detect(feedback: Feedback, comment_text: str, rules: DetectionRules, *, is_formal: bool) -> Detection:
     """Detect the type; a failed check is a verification failure, whatever people write beside it."""
-    is_formal = any(verdict.is_formal for verdict in feedback.rejecting)
     detection = detect(comment_text, rules, "changes_requested" if is_formal else None)
     if words := _failure_cues(feedback, rules):
         confidence = detection.confidence if is_formal else LOG_CONFIDENCE

@@ -112,7 +112,7 @@ def add_check_effects(
     if rules.comment.suggestions and pull_request.open:
         decision = _add_suggestions(decision)
     has_labels = rules.comment.enabled and rules.comment.labels
-    # A closed pull request only loses the label that says whose turn it is.
+    # Once it is closed, the labels that it has are updated, and no more are added.
     if pull_request.labelled or (has_labels and pull_request.open):
         decision = _add_labels(decision, decision.feedback if has_labels else None)
     return decision
@@ -125,14 +125,16 @@ def _add(decision: Decision, *effects: Effect, **recorded: Any) -> Decision:
 
 
 def _is_check_due(decision: Decision, policy: CheckPolicy) -> bool:
-    """Whether the head gets the check run: always, or only where a rejection gets no comment."""
+    """Whether the head gets the check run: always, or only where a rejection gets no comment.
+
+    One that the head has already stays true: when a comment follows, and once it is merged or closed.
+    """
     feedback, pull_request = decision.feedback, decision.pull_request
-    if not pull_request.open or policy is not CheckPolicy.INSTEAD:
-        return pull_request.open and policy is CheckPolicy.ALWAYS
-    if feedback is None or decision.body is not None:
-        return False
-    # One that this head has already is updated when nothing rejects it any more.
-    return bool(feedback.rejecting) or pull_request.check.endswith(f"@{pull_request.head}")
+    if policy is CheckPolicy.NEVER or pull_request.check.endswith(f"@{pull_request.head}"):
+        return policy is not CheckPolicy.NEVER
+    if not pull_request.open or policy is CheckPolicy.ALWAYS:
+        return pull_request.open
+    return feedback is not None and bool(feedback.rejecting) and decision.body is None
 
 
 def mark_budgeted(effects: Iterable[Effect]) -> tuple[Effect, ...]:

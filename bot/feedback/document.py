@@ -47,7 +47,7 @@ def build_document(feedback: Feedback, schema: str = FEEDBACK_SCHEMA_ID) -> Docu
             "confidence": feedback.confidence,
         },
         "turn": feedback.turn.value,
-        **_author_claims(feedback),
+        **(_author_claims(feedback) if feedback.pull_request.grounding else {}),
         **({"brief": feedback.brief.as_document()} if feedback.brief else {}),
         "feedback_items": [
             _item(finding, gate, rank, shared, feedback.weights)

@@ -113,7 +113,7 @@ def add_grounding_outcomes(
 
     def ground(finding: GateItem) -> GateItem:
         if not finding.validator.check:
-            return _add_outcome(finding, log, iteration.head, rules)
+            return _add_outcome(finding, log, iteration.head, rules) if log else finding
         # A log that somebody handed in is their word: no check of GitHub's shows it.
         if finding.origin.way == "validation":
             return finding
@@ -165,7 +165,7 @@ def render_notes(
     """Render the single lines below the entries: what reviewers, author and maintainers should know."""
     lines = (
         render_reviewer_hint(pull_request, standing, rules),
-        _contradicted_claim(pull_request, head),
+        _contradicted_claim(pull_request, head) if pull_request.grounding else "",
         *(_kept_label(verdict) for verdict in standing if verdict.unlabelled_by),
         rules.config_problem,
     )

@@ -227,11 +227,10 @@ class Feedback:
 
 
 def find_failed_gates(standing: tuple[Verdict, ...], gates: Gates) -> tuple[FailedGate, ...]:
-    """Return the gates that the rejecting verdicts name: blocking first, by priority, then as stated."""
+    """Return the gates that the standing verdicts name: blocking first, by priority, then as stated."""
     reported = [
         GateItem(item, verdict.validator, origin=verdict.origin_of(item), blocks=is_blocking(item, gates))
         for verdict in standing
-        if verdict.stance is Stance.REJECTS
         for item in verdict.items
     ]
     by_tag: dict[str, list[GateItem]] = {}

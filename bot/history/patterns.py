@@ -156,7 +156,11 @@ def count_outcomes(rows: Iterable[PullRequestOutcome]) -> Tally:
 
 def count_issues(rows: Iterable[PullRequestOutcome]) -> dict[str, int]:
     """Count the pull requests that broke each tag, the most first; a tag counts once a pull request."""
-    counts = Counter(tag for row in rows for tag in set(row.tags))
+    return rank(Counter(tag for row in rows for tag in set(row.tags)))
+
+
+def rank(counts: Mapping[str, int]) -> dict[str, int]:
+    """Sort the counts, the highest first."""
     return dict(sorted(counts.items(), key=lambda counted: (-counted[1], counted[0])))
 
 
@@ -317,11 +321,8 @@ def count_untagged(rows: Iterable[PullRequestOutcome]) -> UntaggedShare:
     """Count the findings without a tag; what they look like is never counted as a tag."""
     findings = [finding for row in rows for finding in row.findings]
     likely = Counter(finding.looks_like for finding in findings if not finding.tag and finding.looks_like)
-    ranked = sorted(likely.items(), key=lambda counted: (-counted[1], counted[0]))
-    return UntaggedShare(
-        Ratio.of(finding.tag is None for finding in findings),
-        tuple(tag for tag, _ in ranked[:MAX_LIKELY_GATES]),
-    )
+    untagged = Ratio.of(finding.tag is None for finding in findings)
+    return UntaggedShare(untagged, tuple(rank(likely))[:MAX_LIKELY_GATES])
 
 
 def _occurrences(

@@ -10,7 +10,7 @@ from bot.gates.model import Gates, gate_display_name, gate_name_with_tag
 from bot.history.model import Ratio, Week
 from bot.history.patterns import Tally, Trend, format_points_change
 from bot.history.rates import MIN_BRIEFS, AdviceRates, ReviewerRates, combine_reviewer_rates
-from bot.history.text import format_untagged
+from bot.history.text import format_first_pass, format_untagged
 from bot.lessons.text import render_lessons
 from bot.markdown.escape import code_span, parse_marker, render_marker
 from bot.markdown.format import (
@@ -212,8 +212,8 @@ def _helped(summary: WeeklySummary) -> str:
     if rate is None:
         return ""
     parts = []
-    if rate.measured:
-        parts.append(f"quality rose after feedback in {_cases(Ratio(rate.improved, rate.measured))}")
+    if rate.improved.whole:
+        parts.append(f"quality rose after feedback in {_cases(rate.improved)}")
     if rate.mean_clarity is not None:
         parts.append(f"the feedback scored {rate.mean_clarity:.2f} for clarity (1 is the best)")
     text = "; ".join(parts)
@@ -378,8 +378,7 @@ def _result(summary: WeeklySummary) -> str:
 
 
 def _first_review(summary: WeeklySummary) -> str:
-    first = {0: "None was", 1: "1 was"}.get(summary.now.first_pass, f"{summary.now.first_pass} were")
-    text = f"{first} accepted at the first review"
+    text = format_first_pass(summary.now)
     later = summary.later_iterations
     if not later:
         return f"{text}."
