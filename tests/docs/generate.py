@@ -32,6 +32,7 @@ SCHEMAS = {
     "agents.yml": "rules/agents",
     "claims.yml": "rules/claims",
     "detection.yml": "rules/detection",
+    "frameworks.yml": "rules/frameworks",
     "grounding.yml": "rules/grounding",
     "phrases.yml": "rules/phrases",
     "reviewers.yml": "rules/reviewers",
