@@ -344,11 +344,13 @@ class CommandContext:
 
     def refuse(self) -> CommandOutcome:
         """React with confusion, and reply nothing."""
-        return CommandOutcome(self.pull_request, (self._reaction(ReactionKind.CONFUSED),))
+        return self.react(ReactionKind.CONFUSED)
 
-    def acknowledge(self) -> CommandOutcome:
-        """React, and leave the answer to the comment."""
-        return CommandOutcome(self.pull_request, (self._reaction(ReactionKind.EYES),))
+    def react(self, kind: ReactionKind) -> CommandOutcome:
+        """React, and leave an answer to the comment."""
+        text = self.invocation.text
+        where = self.pull_request.repository, text.where, text.id, text.node_id
+        return CommandOutcome(self.pull_request, (AddReaction(*where, kind),))
 
     def reply(self, body: str, *rulings: Ruling, anonymous: bool = False) -> CommandOutcome:
         """React and reply; the rulings are recorded in the pull request."""
@@ -365,8 +367,4 @@ class CommandContext:
         )
         if rulings:
             pull_request = replace(pull_request, rulings=(*pull_request.rulings, *rulings))
-        return CommandOutcome(pull_request, (self._reaction(ReactionKind.EYES),), (reply,))
-
-    def _reaction(self, kind: ReactionKind) -> AddReaction:
-        text = self.invocation.text
-        return AddReaction(self.pull_request.repository, text.where, text.id, text.node_id, kind)
+        return replace(self.react(ReactionKind.EYES), pull_request=pull_request, replies=(reply,))
