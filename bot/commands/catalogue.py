@@ -43,7 +43,6 @@ from bot.values import Location
 MAX_HISTORY_HOURS = 24 * 3650
 """The longest period: ten years."""
 MAX_REJECTED_TAGS = 20
-"""Of one `/feedback-reject`."""
 
 _LOGIN = regex.Regex(r"@([a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9])?(?:\[bot\])?)", ignore_case=True)
 _PERIOD = regex.Regex(r"(\d{1,6})([hdw])", ignore_case=True)

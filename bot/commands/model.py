@@ -31,7 +31,6 @@ from bot.pull_request.model import PullRequest, Ruling, RulingAction
 from bot.values import Account, Location, Repository
 
 COMMAND_PREFIX = "/feedback"
-"""How every command begins."""
 NO_ACCOUNT = 0
 """The account of a reply to somebody who was forgotten: it is counted, and says nothing of them."""
 MAX_REPLY_LENGTH = 60_000
@@ -216,9 +215,7 @@ class CommandGiver:
 
     role: Permission | None
     is_author: bool = False
-    """They opened the pull request."""
     is_bot: bool = False
-    """GitHub says that the account is a bot."""
     is_agent: bool = False
     """A bot, or a user whom the repository calls an agent."""
     is_bot_itself: bool = False
@@ -250,7 +247,6 @@ class CommandFacts:
     me: Account
     now: datetime
     role: str | None = None
-    """The giver's role in the repository."""
     replies: tuple[PostedReply, ...] = ()
     """Replies in this thread from earlier turns."""
     new_replies: tuple[PostReply, ...] = ()

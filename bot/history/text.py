@@ -148,7 +148,6 @@ def _table(history: AuthorHistory, context: HistoryContext, tag: str) -> str:
 
 
 HISTORY_MARKER = "FEEDBACK-HISTORY"
-"""The marker's word."""
 
 _MAX_TAGS = 20  # in the marker and in a line "and more"
 
