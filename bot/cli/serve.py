@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 
 from bot import app
 from bot.cli import UsageError
-from bot.cli.common import port_number, report_errors
+from bot.cli.common import port_number
 from bot.inbox.heartbeat import HeartbeatSettings, WatchdogLimits
 from bot.inbox.reconcile import ReconcileSchedule
 from bot.resources import (
-    CannotStart,
     configure_logging_from,
     describe_store,
     read_settings,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
 
 SWITCH_SECONDS = 0.001
+_PURPOSE = "GitHub sends deliveries to /webhook."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         return asyncio.run(
             serve_until_stopped(settings, web=not arguments.worker_only, worker=not arguments.web_only)
         )
-    except (CannotStart, OSError) as error:
+    except OSError as error:
         raise UsageError(str(error)) from error
 
 
@@ -111,7 +111,9 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
     ) as instance:
         if instance.address:
             url = server_url(*instance.address)
-            print(f"Listening on {url}: {_purpose(url, sessions)}", flush=True)
+            key = f"?key={sessions.key}" if sessions and sessions.key else ""
+            setup = f"install and test at {url}/setup{key}"
+            print(f"Listening on {url}: {setup if sessions else _PURPOSE}", flush=True)
         # What was loaded at the start stays for good: no later collection has to look through it.
         gc.collect()
         gc.freeze()
@@ -121,13 +123,6 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
         await stop.wait()
         print("Stopping: finishing the work in progress.", flush=True)
     return 0
-
-
-def _purpose(url: str, sessions: SetupSessions | None) -> str:
-    if sessions is None:
-        return "GitHub sends deliveries to /webhook."
-    key = f"?key={sessions.key}" if sessions.key else ""
-    return f"install and test at {url}/setup{key}"
 
 
 def _stop_on_signal() -> asyncio.Event:
@@ -147,12 +142,11 @@ _CREDENTIALS = (
 
 def run_setup(arguments: argparse.Namespace) -> int:
     """Register the App where there is none yet, then serve, with the last two steps at /setup."""
-    with report_errors():
-        try:
-            bare = _with_address(read_settings_without_credentials(), arguments)
-            return asyncio.run(_set_up(bare, arguments))
-        except OSError as error:
-            raise UsageError(str(error)) from error
+    try:
+        bare = _with_address(read_settings_without_credentials(), arguments)
+        return asyncio.run(_set_up(bare, arguments))
+    except OSError as error:
+        raise UsageError(str(error)) from error
 
 
 async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
 """All slash commands: arguments, permission, help, and what each one does.
 
-To add a command, write its request class here (its reply's text in `text.py`) and an entry in
-`SLASH_COMMANDS`; one that needs more than the giver's role also has its reads in `fetch.py`.
+To add a command, write its class here (its reply's text in `text.py`) and name it in `SLASH_COMMANDS`;
+one that needs more than the giver's role also has its reads in `fetch.py`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Self
 
 from bot import regex
 from bot.commands import text
@@ -19,7 +20,6 @@ from bot.commands.model import (
     CommandOutcome,
     CommandPermission,
     CommandRequest,
-    SlashCommand,
     reject_words,
 )
 from bot.commands.overrides import (
@@ -57,16 +57,29 @@ _ANCHORS = {
 }
 
 
+_ANYONE = CommandPermission(Permission.READ)
+_ANYONE_AND_BOT = CommandPermission(Permission.READ, or_bot_author=True)
+_TRIAGE = CommandPermission(Permission.TRIAGE)
+_OVERRIDES = CommandPermission(Permission.WRITE, except_author=True)
+_APPEALS = CommandPermission(Permission.WRITE, or_author=True, or_bot_author=True)
+
+
 @dataclass(frozen=True, slots=True)
 class HistoryRequest(CommandRequest):
     """`/feedback-history`: an author's record; the pull request's author where no login is given."""
+
+    name = "history"
+    usage = "[@login] [30d|24h|…] [tag]"
+    example = "/feedback-history @rio-agent[bot] 30d date_errors"
+    help = "Which gates an author breaks, how often, and what fixed them last time."
+    who = _ANYONE_AND_BOT
 
     login: str | None = None
     hours: int | None = None
     tag: str | None = None
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> HistoryRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read login, period and tag in any order, each at most once."""
         login: str | None = None
         hours: int | None = None
@@ -79,8 +92,8 @@ class HistoryRequest(CommandRequest):
             elif tag is None and is_tag(word.lower()):
                 tag = word.lower()
             else:
-                return ArgumentError(_history_mistake(word))
-        return HistoryRequest(login, hours, tag)
+                raise ArgumentError(_history_mistake(word))
+        return cls(login, hours, tag)
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Show the record, or where it can be read by those who may."""
@@ -88,7 +101,7 @@ class HistoryRequest(CommandRequest):
         subject = facts.subject or context.pull_request.author
         visibility = record_visibility(
             context.role,
-            own=subject.id == context.invocation.account.id,
+            own=subject.id == context.invocation.text.account.id,
             agent=context.rules.authors.is_agent(subject.login, bot=subject.bot),
             public_thread=not repository.private,
         )
@@ -105,6 +118,11 @@ class HistoryRequest(CommandRequest):
 class LessonsRequest(CommandRequest):
     """`/feedback-lessons`: what reviews here keep asking for, as a section to copy."""
 
+    name = "lessons"
+    example = "/feedback-lessons"
+    help = "What reviews here keep asking for, as a section for `AGENTS.md`."
+    who = _TRIAGE
+
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Reply with the section."""
         report = context.facts.lessons
@@ -117,18 +135,28 @@ class LessonsRequest(CommandRequest):
 class ShowRequest(CommandRequest):
     """`/feedback`: post or refresh the comment now."""
 
+    name = ""
+    example = "/feedback"
+    help = "Post the feedback comment, or refresh it."
+    who = _ANYONE
+
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Ask for the comment; it is the answer, unless there is nothing to show."""
         iteration = current_iteration(context.pull_request)
         if iteration is None or not (iteration.is_rejected or context.pull_request.sticky):
             return context.reply("No reviewer or check requests changes on this pull request.\n")
-        asked = replace(context.pull_request, comment_requested_at=context.invocation.at)
+        asked = replace(context.pull_request, comment_requested_at=context.invocation.text.at)
         return replace(context, pull_request=asked).acknowledge()
 
 
 @dataclass(frozen=True, slots=True)
 class HelpRequest(CommandRequest):
     """`/feedback-help`: the list of commands."""
+
+    name = "help"
+    example = "/feedback-help"
+    help = "This list."
+    who = _ANYONE_AND_BOT
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """List the commands."""
@@ -139,13 +167,18 @@ class HelpRequest(CommandRequest):
 class ExplainRequest(CommandRequest):
     """`/feedback-explain`: what a gate wants."""
 
+    name = "explain"
+    usage = "TAG"
+    example = "/feedback-explain date_errors"
+    help = "What a gate requires, with examples."
+    who = _ANYONE_AND_BOT
+
     tag: str
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> ExplainRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read one tag."""
-        tag = _parse_tag(arguments)
-        return tag if isinstance(tag, ArgumentError) else ExplainRequest(tag)
+        return cls(_parse_tag(arguments))
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Describe the gate; of a finding the gate that it breaks or looks like."""
@@ -164,41 +197,48 @@ class ExplainRequest(CommandRequest):
 class RejectRequest(CommandRequest):
     """`/feedback-reject`: a verdict, or an appeal refused."""
 
+    name = "reject"
+    usage = "TAG… [path:line] [reason: …]"
+    example = "/feedback-reject date_errors claims/x.md:5 reason: month 13"
+    help = "Reject this revision for these tags, or refuse an appeal."
+    who = _OVERRIDES
+    needs_fresh_role = True
+
     tags: tuple[str, ...]
     place: Location | None = None
     reason: str | None = None
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> RejectRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read tags, and at most one location."""
         tags = tuple(dict.fromkeys(word.lower() for word in arguments.words if _names_finding(word)))
         others = [word for word in arguments.words if not _names_finding(word)]
         if not tags:
-            return _missing_tag([word for word in others if _parse_location(word) is None])
+            raise _missing_tag([word for word in others if _parse_location(word) is None])
         if len(tags) > MAX_REJECTED_TAGS:
-            return ArgumentError(f"{len(tags)} tags are too many; use at most {MAX_REJECTED_TAGS}")
+            raise ArgumentError(f"{len(tags)} tags are too many; use at most {MAX_REJECTED_TAGS}")
         location = _parse_location(others[0]) if others else None
         if len(others) > 1 and "." not in others[0].rpartition("/")[2] and _parse_location(others[-1]):
             whole = code_span(" ".join(others), 80)
-            return ArgumentError(f"put a path with spaces between backticks: {whole}")
+            raise ArgumentError(f"put a path with spaces between backticks: {whole}")
         if others and (location is None or len(others) > 1):
             mistake = (
                 "is one location too many; use only one" if location else "is neither a tag nor a location"
             )
-            return ArgumentError(f"{code_span(others[-1], 60)} {mistake}")
-        return RejectRequest(tags, location, arguments.reason)
+            raise ArgumentError(f"{code_span(others[-1], 60)} {mistake}")
+        return cls(tags, location, arguments.reason)
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Record the tags as the giver's verdict, and refuse the appeals against them."""
         rulings = tuple(context.ruling(RulingAction.REJECT, tag, self.reason or "") for tag in self.tags)
         pull_request, invocation = context.pull_request, context.invocation
         page = context.site.web.pull_url(pull_request.repository, pull_request.number)
-        url = f"{page}{_ANCHORS[invocation.where]}{invocation.id}"
+        url = f"{page}{_ANCHORS[invocation.text.where]}{invocation.text.id}"
         ledger = build_ledger(pull_request)
         ruled = replace(pull_request, rulings=(*pull_request.rulings, *rulings))
         undecided = open_appeals(ruled, ledger)
         refused = [each for name, each in open_appeals(pull_request, ledger).items() if name not in undecided]
-        place = self.place or invocation.place
+        place = self.place or invocation.text.place
         ids = [name for name in self.tags if not is_tag(name)]
         if unknown := next((name for name in ids if not find_open(pull_request, name)), None):
             names = open_names(pull_request)
@@ -226,26 +266,30 @@ class IterationChoice(StrEnum):
 class SelectRequest(CommandRequest):
     """`/feedback-select`: this iteration is the result."""
 
+    name = "select"
+    usage = "best|final|N reason: …"
+    example = "/feedback-select best reason: the last push broke the links"
+    help = "Select the iteration that counts as the result."
+    who = _OVERRIDES
+    needs_fresh_role = True
+
     choice: IterationChoice | int
     reason: str
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> SelectRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read an iteration and a reason."""
         word = arguments.words[0].lower() if arguments.words else ""
         choice = int(word) if word.isascii() and word.isdigit() and len(word) <= 4 else word
         if isinstance(choice, str) and choice not in set(IterationChoice):
-            return ArgumentError("name an iteration: `best`, `final` or its number")
-        if mistake := reject_words(arguments.words[1:]) or _missing_reason(arguments):
-            return mistake
-        return SelectRequest(
-            choice if isinstance(choice, int) else IterationChoice(choice), arguments.reason or ""
-        )
+            raise ArgumentError("name an iteration: `best`, `final` or its number")
+        reject_words(arguments.words[1:])
+        return cls(choice if isinstance(choice, int) else IterationChoice(choice), _parse_reason(arguments))
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Record the selection with its audit."""
         invocation = context.invocation
-        requester = SelectionRequester(invocation.account, invocation.at, context.head_seen)
+        requester = SelectionRequester(invocation.text.account, invocation.text.at, context.head_seen)
         selected, reply = apply_selection(
             context.pull_request, str(self.choice), self.reason, requester, context.rules
         )
@@ -253,19 +297,28 @@ class SelectRequest(CommandRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class DismissRequest(CommandRequest):
-    """`/feedback-dismiss`: the tag does not hold, or an appeal is upheld."""
+class FindingRequest(CommandRequest):
+    """A command about the open findings with a tag or an id, for a reason."""
 
     tag: str
     reason: str
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> DismissRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read one tag and a reason."""
-        tag = _parse_tag(arguments)
-        if isinstance(tag, ArgumentError):
-            return tag
-        return _missing_reason(arguments) or DismissRequest(tag, arguments.reason or "")
+        return cls(_parse_tag(arguments), _parse_reason(arguments))
+
+
+@dataclass(frozen=True, slots=True)
+class DismissRequest(FindingRequest):
+    """`/feedback-dismiss`: the tag does not hold, or an appeal is upheld."""
+
+    name = "dismiss"
+    usage = "TAG reason: …"
+    example = "/feedback-dismiss date_errors reason: the date is right"
+    help = "Dismiss a tag at this revision, or uphold an appeal."
+    who = _OVERRIDES
+    needs_fresh_role = True
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Lift the tag at the head that the giver saw."""
@@ -280,26 +333,22 @@ class DismissRequest(CommandRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class AppealRequest(CommandRequest):
+class AppealRequest(FindingRequest):
     """`/feedback-appeal`: the tag is wrong, a maintainer should look."""
 
-    tag: str
-    reason: str
-
-    @classmethod
-    def parse(cls, arguments: CommandArguments) -> AppealRequest | ArgumentError:
-        """Read one tag and a reason."""
-        tag = _parse_tag(arguments)
-        if isinstance(tag, ArgumentError):
-            return tag
-        return _missing_reason(arguments) or AppealRequest(tag, arguments.reason or "")
+    name = "appeal"
+    usage = "TAG reason: …"
+    example = "/feedback-appeal date_errors reason: the source gives no other date"
+    help = "Object to a tag. The objection is shown at its gate until a maintainer decides."
+    who = _APPEALS
+    needs_fresh_role = True
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Record the appeal."""
         if not find_open(context.pull_request, self.tag):
             names = open_names(context.pull_request)
             return context.reply(text.not_open_text(self.tag, names, context.rules.gates))
-        account = context.invocation.account
+        account = context.invocation.text.account
         if account.bot and any(
             ruling.act is RulingAction.APPEAL and (ruling.by_id, ruling.tag) == (account.id, self.tag)
             for ruling in context.pull_request.rulings
@@ -313,9 +362,14 @@ class AppealRequest(CommandRequest):
 class ExportRequest(CommandRequest):
     """`/feedback-export`: where the giver's data can be downloaded."""
 
+    name = "export"
+    example = "/feedback-export"
+    help = "Where to download everything that is stored about you."
+    who = _ANYONE
+
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Say where the data is."""
-        login = context.invocation.account.login
+        login = context.invocation.text.account.login
         return context.reply(
             text.export_text(login, context.pull_request.repository, context.site.public_url)
         )
@@ -325,18 +379,24 @@ class ExportRequest(CommandRequest):
 class ForgetRequest(CommandRequest):
     """`/feedback-forget`: delete the giver's data; unconfirmed, only say what would be deleted."""
 
+    name = "forget"
+    usage = "[confirm]"
+    example = "/feedback-forget confirm"
+    help = "Delete what is stored about you. Without `confirm`, only list it."
+    who = _ANYONE
+
     confirmed: bool = False
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> ForgetRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read nothing, or `confirm`."""
-        if [word.lower() for word in arguments.words] == ["confirm"]:
-            return ForgetRequest(confirmed=True)
-        return reject_words(arguments.words) or ForgetRequest()
+        confirmed = [word.lower() for word in arguments.words] == ["confirm"]
+        reject_words([] if confirmed else arguments.words)
+        return cls(confirmed)
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Delete the data once it is confirmed; the reply then contains no name."""
-        account, facts = context.invocation.account, context.facts
+        account, facts = context.invocation.text.account, context.facts
         reply = text.forget_text(account.login, facts.stored, done=self.confirmed)
         if not self.confirmed:
             return context.reply(reply)
@@ -350,15 +410,14 @@ class ForgetRequest(CommandRequest):
         return replace(context.reply(reply, anonymous=True), store_commands=(forget,))
 
 
-def _parse_tag(arguments: CommandArguments) -> str | ArgumentError:
+def _parse_tag(arguments: CommandArguments) -> str:
     if not arguments.words or not _names_finding(arguments.words[0]):
-        return _missing_tag(arguments.words)
+        raise _missing_tag(arguments.words)
     word = arguments.words[0]
     if others := [other for other in arguments.words[1:] if _names_finding(other)]:
-        return ArgumentError(
-            f"{code_span(others[0], 60)} is one tag too many: write one command for each tag"
-        )
-    return reject_words(arguments.words[1:]) or word.lower()
+        raise ArgumentError(f"{code_span(others[0], 60)} is one tag too many: write one command for each tag")
+    reject_words(arguments.words[1:])
+    return word.lower()
 
 
 def _missing_tag(words: Sequence[str]) -> ArgumentError:
@@ -375,8 +434,10 @@ def _names_finding(word: str) -> bool:
     return is_tag(word.lower()) or _FINDING_ID.fullmatch(word) is not None
 
 
-def _missing_reason(arguments: CommandArguments) -> ArgumentError | None:
-    return None if arguments.reason else ArgumentError("a reason is missing")
+def _parse_reason(arguments: CommandArguments) -> str:
+    if not arguments.reason:
+        raise ArgumentError("a reason is missing")
+    return arguments.reason
 
 
 def _parse_hours(word: str) -> int | None:
@@ -407,110 +468,23 @@ def _parse_location(word: str) -> Location | None:
     return Location(match["path"], line, end if end > line else None)
 
 
-_ANYONE = CommandPermission(Permission.READ)
-_ANYONE_AND_BOT = CommandPermission(Permission.READ, or_bot_author=True)
-_TRIAGE = CommandPermission(Permission.TRIAGE)
-_OVERRIDES = CommandPermission(Permission.WRITE, except_author=True)
-_APPEALS = CommandPermission(Permission.WRITE, or_author=True, or_bot_author=True)
-
-SLASH_COMMANDS = (
-    SlashCommand(
-        name="history",
-        usage="[@login] [30d|24h|…] [tag]",
-        example="/feedback-history @rio-agent[bot] 30d date_errors",
-        help="Which gates an author breaks, how often, and what fixed them last time.",
-        who=_ANYONE_AND_BOT,
-        request=HistoryRequest,
-    ),
-    SlashCommand(
-        name="lessons",
-        usage="",
-        example="/feedback-lessons",
-        help="What reviews here keep asking for, as a section for `AGENTS.md`.",
-        who=_TRIAGE,
-        request=LessonsRequest,
-    ),
-    SlashCommand(
-        name="explain",
-        usage="TAG",
-        example="/feedback-explain date_errors",
-        help="What a gate requires, with examples.",
-        who=_ANYONE_AND_BOT,
-        request=ExplainRequest,
-    ),
-    SlashCommand(
-        name="appeal",
-        usage="TAG reason: …",
-        example="/feedback-appeal date_errors reason: the source gives no other date",
-        help="Object to a tag. The objection is shown at its gate until a maintainer decides.",
-        who=_APPEALS,
-        request=AppealRequest,
-        needs_fresh_role=True,
-    ),
-    SlashCommand(
-        name="reject",
-        usage="TAG… [path:line] [reason: …]",
-        example="/feedback-reject date_errors claims/x.md:5 reason: month 13",
-        help="Reject this revision for these tags, or refuse an appeal.",
-        who=_OVERRIDES,
-        request=RejectRequest,
-        needs_fresh_role=True,
-    ),
-    SlashCommand(
-        name="dismiss",
-        usage="TAG reason: …",
-        example="/feedback-dismiss date_errors reason: the date is right",
-        help="Dismiss a tag at this revision, or uphold an appeal.",
-        who=_OVERRIDES,
-        request=DismissRequest,
-        needs_fresh_role=True,
-    ),
-    SlashCommand(
-        name="select",
-        usage="best|final|N reason: …",
-        example="/feedback-select best reason: the last push broke the links",
-        help="Select the iteration that counts as the result.",
-        who=_OVERRIDES,
-        request=SelectRequest,
-        needs_fresh_role=True,
-    ),
-    SlashCommand(
-        name="export",
-        usage="",
-        example="/feedback-export",
-        help="Where to download everything that is stored about you.",
-        who=_ANYONE,
-        request=ExportRequest,
-    ),
-    SlashCommand(
-        name="forget",
-        usage="[confirm]",
-        example="/feedback-forget confirm",
-        help="Delete what is stored about you. Without `confirm`, only list it.",
-        who=_ANYONE,
-        request=ForgetRequest,
-    ),
-    SlashCommand(
-        name="",
-        usage="",
-        example="/feedback",
-        help="Post the feedback comment, or refresh it.",
-        who=_ANYONE,
-        request=ShowRequest,
-    ),
-    SlashCommand(
-        name="help",
-        usage="",
-        example="/feedback-help",
-        help="This list.",
-        who=_ANYONE_AND_BOT,
-        request=HelpRequest,
-    ),
+SLASH_COMMANDS: tuple[type[CommandRequest], ...] = (
+    HistoryRequest,
+    LessonsRequest,
+    ExplainRequest,
+    AppealRequest,
+    RejectRequest,
+    DismissRequest,
+    SelectRequest,
+    ExportRequest,
+    ForgetRequest,
+    ShowRequest,
+    HelpRequest,
 )
 
 _BY_NAME = {command.name: command for command in SLASH_COMMANDS}
 
 
-def find_command(name: str) -> SlashCommand | None:
+def find_command(name: str) -> type[CommandRequest] | None:
     """Return the command of this name, in any case."""
     return _BY_NAME.get(name.lower())

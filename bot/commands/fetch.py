@@ -8,13 +8,12 @@ from datetime import datetime
 
 from bot.commands.catalogue import ForgetRequest, HistoryRequest, LessonsRequest
 from bot.commands.decide import decide_command
-from bot.commands.model import CommandFacts, CommandInvocation, CommandOutcome, ParsedCommand
+from bot.commands.model import CommandFacts, CommandInvocation, CommandOutcome, InvalidCommand
 from bot.commands.store import load_replies
 from bot.gates.config import Permission, RepositoryRules
 from bot.github.client import GitHub
-from bot.history.fetch import fetch_history, history_query
+from bot.history.fetch import fetch_author, fetch_history, history_query
 from bot.history.forget import count_stored
-from bot.history.store import find_author
 from bot.lessons.fetch import fetch_lessons, lesson_query
 from bot.markdown.links import LinkContext
 from bot.pull_request.model import PullRequest
@@ -46,7 +45,7 @@ class CommandHandler:
         common = CommandFacts(await self.github.me(), now, replies=replies)
         for invocation in invocations:
             # GitHub's clock may be ahead of ours; the command is never from the future.
-            common = replace(common, now=max(now, invocation.at), new_replies=outcome.replies)
+            common = replace(common, now=max(now, invocation.text.at), new_replies=outcome.replies)
             facts = await self._fetch_facts(invocation, outcome.pull_request, rules, common)
             decided = decide_command(invocation, outcome.pull_request, facts, rules, self.site)
             outcome = decided.after(outcome)
@@ -59,12 +58,12 @@ class CommandHandler:
         rules: RepositoryRules,
         facts: CommandFacts,
     ) -> CommandFacts:
-        account, repository = invocation.account, pull_request.repository
+        account, repository = invocation.text.account, pull_request.repository
         if account.id == facts.me.id or (account.bot and account.id != pull_request.author.id):
             return facts  # ignored, so nothing is read for it
-        request = invocation.parsed.request if isinstance(invocation.parsed, ParsedCommand) else None
+        request = invocation.parsed
         if not account.bot:
-            fresh = request is not None and invocation.command.needs_fresh_role
+            fresh = not isinstance(request, InvalidCommand) and request.needs_fresh_role
             facts = replace(facts, role=await self.github.role(repository, account, fresh=fresh))
         match request:
             case HistoryRequest():
@@ -89,13 +88,6 @@ class CommandHandler:
         if login is None:
             return pull_request.author
         for account in (pull_request.author, giver):
-            if _is_same_login(login, account.login):
+            if login.lower().removesuffix("[bot]") == account.login.lower().removesuffix("[bot]"):
                 return account
-        author = await self.store.read(
-            find_author, pull_request.repository.id, login, shared=rules.history.shared
-        )
-        return author or Account(-1, login, bot=login.endswith("[bot]"))
-
-
-def _is_same_login(login: str, other: str) -> bool:
-    return login.lower().removesuffix("[bot]") == other.lower().removesuffix("[bot]")
+        return await fetch_author(self.store, pull_request.repository, login, rules)

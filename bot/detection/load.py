@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+import threading
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import re2
 
@@ -13,6 +16,7 @@ from bot.detection.phrases import PhraseError, compile_phrase
 from bot.detection.rules import (
     COLUMNS,
     BriefAction,
+    BriefActions,
     CueMeaning,
     DetectionCue,
     DetectionRules,
@@ -44,11 +48,32 @@ def shipped_detection_rules() -> DetectionRules:
 
 @lru_cache(maxsize=16)
 def detection_rules(section: DetectionConfig) -> DetectionRules:
-    """Return the shipped rules with a repository's own cues, threshold and number of rounds."""
+    """Return the shipped rules with a repository's own cues and threshold."""
     cues = (RepositoryCue(FeedbackType(cue.type), cue.phrase) for cue in section.cues)
-    return shipped_detection_rules().extended(
-        cues, threshold=section.threshold, rounds=section.max_refinement_iterations
-    )
+    return shipped_detection_rules().extended(cues, threshold=section.threshold)
+
+
+_LOADING = threading.Lock()
+
+
+def load_detector() -> None:
+    """Load the shipped rules, unless they are loaded; slow enough to be called on a thread."""
+    with _LOADING:
+        if not is_detector_loaded():
+            shipped_detection_rules()
+            gc.freeze()  # they stay for good, so no collection has to look through them
+
+
+def is_detector_loaded() -> bool:
+    """Whether the shipped rules are loaded."""
+    return shipped_detection_rules.cache_info().currsize > 0
+
+
+@cache
+def brief_actions() -> BriefActions:
+    """Return the shipped actions alone: a brief without plain words needs nothing else of the rules."""
+    path = rules_directory() / RULES_FILE
+    return _actions(parse_rule_file(path.read_bytes(), str(path), "rules/detection"))
 
 
 def load_detection(directory: Path) -> DetectionRules:
@@ -70,14 +95,18 @@ def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> Detec
         questions=frozenset(values["words"]["questions"].split()),
         cues=tuple(_cue(**cue) for cue in values["cues"]),
         structures=tuple(_structure(**structure) for structure in values["structures"]),
-        actions={
-            FeedbackType(kind): tuple(
-                BriefAction(action["action"], action["description"], action["template"]) for action in actions
-            )
-            for kind, actions in values["actions"].items()
-        },
+        actions=_actions(values),
         model=model,
     )
+
+
+def _actions(values: Mapping[str, Any]) -> BriefActions:
+    return {
+        FeedbackType(kind): tuple(
+            BriefAction(action["action"], action["description"], action["template"]) for action in actions
+        )
+        for kind, actions in values["actions"].items()
+    }
 
 
 def _cue(cue: str, says: str, example: str, phrases: str) -> DetectionCue:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
@@ -97,11 +97,12 @@ class ReviewStats:
 
 def compute_review_stats(pull_request: PullRequest) -> tuple[ReviewStats, ...]:
     """Compute the statistics of each counted verdict; none for a check, whose texts no person wrote."""
-    log = first_observations(pull_request.grounding)
+    log = first_observations(pull_request.grounding) if pull_request.grounding else ()
     stats = []
     for verdict in pull_request.verdicts:
         if verdict.counted and not verdict.validator.check:
-            claims = grounding_rates(entry for entry in log if entry.verdict == verdict.id)
+            own = [entry for entry in log if entry.verdict == verdict.id]
+            claims = grounding_rates(own) if own else GroundingRates()
             unclear = [not item_clarity(item).clear for item in verdict.items if item.words.strip()]
             if names_nothing(verdict):
                 unclear = [True]
@@ -284,6 +285,7 @@ def build_history_record(pull_request: PullRequest, ledger: Ledger | None = None
         _without_text(verdict, pull_request) for verdict in sorted(pull_request.verdicts, key=verdict_order)
     )
     reviewed = {verdict.head for verdict in verdicts}
+    signatures = (mark for revision in pull_request.revisions for mark in revision.written_by)
     return HistoryRecord(
         number=pull_request.number,
         author=pull_request.author,
@@ -297,12 +299,8 @@ def build_history_record(pull_request: PullRequest, ledger: Ledger | None = None
         observed=_item_outcomes(pull_request),
         advice=collect_advice(pull_request),
         stated=compute_review_stats(pull_request),
-        written_by=tuple(dict.fromkeys((*pull_request.written_by, *_commit_signatures(pull_request)))),
+        written_by=tuple(dict.fromkeys((*pull_request.written_by, *signatures))),
     )
-
-
-def _commit_signatures(pull_request: PullRequest) -> Iterator[WrittenBy]:
-    return (mark for revision in pull_request.revisions for mark in revision.written_by)
 
 
 def replay_record(record: HistoryRecord) -> HistoryRecord:
@@ -395,6 +393,11 @@ class Week:
     def monday(self) -> date:
         """Its first day."""
         return date.fromisocalendar(self.year, self.number, 1)
+
+    @property
+    def sunday(self) -> date:
+        """Its last day."""
+        return date.fromisocalendar(self.year, self.number, 7)
 
     def back(self, weeks: int) -> Week:
         """Return the week that is this many weeks earlier."""

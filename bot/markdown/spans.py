@@ -356,6 +356,11 @@ def _covered(pieces: list[Piece], length: int) -> list[Piece]:
     return found
 
 
+def has_visible_text(body: str) -> bool:
+    """Whether a body says anything beside its hidden comments."""
+    return bool(mask_hidden(body, SpanKind.COMMENT).strip())
+
+
 def _blank(text: str) -> str:
     lines = (line.split("\r") for line in text.split("\n"))
     return "\n".join(["\r".join([" " * len(part) for part in line]) for line in lines])

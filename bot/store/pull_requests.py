@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
-from functools import cache
 from typing import Any
 
-from sqlalchemy import Insert, Row, Table, bindparam, func, select
+from sqlalchemy import Row, bindparam, func, select
 
 from bot.pull_request.model import PullRequest, StickyComment
 from bot.store.codec import decode, encode, encode_record
-from bot.store.database import Dialect, Transaction, to_datetime
-from bot.store.model import StoredPullRequest
+from bot.store.database import Transaction, to_datetime, upsert
 from bot.store.schema import pull_request_table, sticky_table
 
 
@@ -36,18 +34,18 @@ def load_pull_request(transaction: Transaction, lane: str) -> PullRequest | None
     return decode_pull_request(load_stored(transaction, (lane,)).get(lane))
 
 
-def load_stored(transaction: Transaction, lanes: Collection[str]) -> dict[str, StoredPullRequest]:
+def load_stored(transaction: Transaction, lanes: Collection[str]) -> dict[str, Row[Any]]:
     """Load the rows of the pull requests of these lanes, by lane."""
     rows = transaction.execute(_PULL_REQUESTS, {"lanes": tuple(lanes)})
-    return {row.key: StoredPullRequest(row) for row in rows}
+    return {row.key: row for row in rows}
 
 
-def decode_pull_request(stored: StoredPullRequest | None) -> PullRequest | None:
+def decode_pull_request(row: Row[Any] | None) -> PullRequest | None:
     """Decode a pull request with its sticky comment."""
-    if stored is None:
+    if row is None:
         return None
-    record = decode(stored.row.record, PullRequest)
-    return record if stored.row.lane is None else replace(record, sticky=_sticky(stored.row))
+    record = decode(row.record, PullRequest)
+    return record if row.lane is None else replace(record, sticky=_sticky(row))
 
 
 _PULL_REQUESTS = (
@@ -88,7 +86,7 @@ def save_pull_request(transaction: Transaction, lane: str, record: PullRequest) 
         "record": encode_record(record),
         "head": record.head,
     }
-    transaction.execute(_upsert(pull_request_table, transaction.dialect), {"lane": lane, **values})
+    transaction.execute(upsert(pull_request_table), {"lane": lane, **values})
 
 
 def find_numbers_at_head(transaction: Transaction, repository_id: int, head: str) -> tuple[int, ...]:
@@ -138,14 +136,7 @@ def save_sticky(transaction: Transaction, lane: str, sticky: StickyComment) -> N
         "written_at": sticky.written_at.timestamp(),
         "deleted_at": _seconds(sticky.deleted_at),
     }
-    transaction.execute(_upsert(sticky_table, transaction.dialect), {"lane": lane, **values})
-
-
-@cache
-def _upsert(table: Table, dialect: Dialect) -> Insert:
-    statement = dialect.insert(table)
-    newer = {column.name: statement.excluded[column.name] for column in table.c if column is not table.c.lane}
-    return statement.on_conflict_do_update(index_elements=[table.c.lane], set_=newer)
+    transaction.execute(upsert(sticky_table), {"lane": lane, **values})
 
 
 def _sticky(row: Row[Any]) -> StickyComment:

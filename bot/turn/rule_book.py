@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import hashlib
 import logging
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -81,16 +79,11 @@ class LiveRuleBook:
         self._covered: LRUCache[str, datetime] = LRUCache(10_000)
         self._locks: dict[int, asyncio.Lock] = {}
         self._limited: dict[int, datetime] = {}
-        self._loading: asyncio.Task[object] | None = None
         self._problems: LRUCache[str, str] = LRUCache(10_000)
         self._misnamed: TTLCache[int, bool] = TTLCache(10_000, MISNAMED_MAX_AGE.total_seconds())
 
     async def rules(self, repository: Repository, since: datetime | None = None) -> RepositoryRules:
         """The rules in force in this repository; with `since`, as read after that time."""
-        # With the first turn and in a thread: the detector's rules are large, and nothing may block the loop.
-        if self._loading is None:
-            self._loading = asyncio.create_task(asyncio.to_thread(_load_detection))
-        await asyncio.shield(self._loading)
         return (await self._current(repository, since)).rules
 
     async def check_head(self, repository: Repository, head: str) -> ConfigReport | None:
@@ -303,17 +296,6 @@ def _packs() -> Mapping[str, Gates]:
     from bot.gates.packs import load_packs, rules_directory
 
     return load_packs(rules_directory())
-
-
-_LOADING_DETECTION = threading.Lock()
-
-
-def _load_detection() -> None:
-    from bot.detection.load import shipped_detection_rules
-
-    with _LOADING_DETECTION:  # the rule books of the web server and the worker share them
-        shipped_detection_rules()
-        gc.freeze()  # they stay for good, so no collection has to look through them
 
 
 class DefaultRules:

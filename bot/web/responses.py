@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
@@ -45,8 +46,7 @@ def has_token(request: web.Request, token: str | None) -> bool:
 
 
 @cache
-def page_templates() -> Environment:
-    """The templates of the pages, escaped unless said otherwise."""
+def _templates() -> Environment:
     # Imported here: most servers are never looked at.
     import jinja2
 
@@ -56,6 +56,26 @@ def page_templates() -> Environment:
         trim_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+
+
+def page_response(
+    template: str, context: Mapping[str, Any], *, status: int = 200, form_to: str | None = None
+) -> web.Response:
+    """A whole page that loads nothing from anywhere; with `form_to` it has scripts, and forms to there."""
+    nonce = secrets.token_urlsafe(12)
+    text = _templates().get_template(template).render(nonce=nonce, **context)
+    scripts = f"script-src 'nonce-{nonce}'; connect-src 'self'; form-action 'self' {form_to}; "
+    headers = {
+        "Content-Security-Policy": (
+            f"default-src 'none'; style-src 'nonce-{nonce}'; {'' if form_to is None else scripts}"
+            "frame-ancestors 'none'; base-uri 'none'"
+        ),
+        "Cache-Control": "no-store",
+        # Not `no-referrer` where there are forms: with that, they would not say from which origin they come.
+        "Referrer-Policy": "no-referrer" if form_to is None else "same-origin",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return web.Response(text=text, content_type="text/html", status=status, headers=headers)
 
 
 class ApiError(Exception):
@@ -147,12 +167,16 @@ def paginate(request: web.Request, items: Sequence[PageItem]) -> tuple[Sequence[
 
 def query_integer(request: web.Request, name: str, default: int, maximum: int) -> int:
     """Read a positive integer from the query."""
-    text = request.query.get(name)
-    if text is None:
-        return default
-    if not (text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= maximum):
+    number = parse_integer(request.query.get(name, str(default)), maximum)
+    if number is None:
         raise ApiError(400, f"{name} must be an integer from 1 to {maximum}.")
-    return int(text)
+    return number
+
+
+def parse_integer(text: str, maximum: int) -> int | None:
+    """Parse a positive integer; None for anything else."""
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else 0
+    return number if 1 <= number <= maximum else None
 
 
 def _address(url: URL, page: int) -> str:

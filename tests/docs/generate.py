@@ -203,7 +203,7 @@ def slash_commands() -> str:
         + "| Command | Purpose | Who |\n|---|---|---|\n"
     )
     rows = "".join(
-        f"| `{each.synopsis.replace('|', chr(92) + '|')}` | {_cell(each.help)} | {_cell(str(each.who))} |\n"
+        f"| `{each.synopsis().replace('|', chr(92) + '|')}` | {_cell(each.help)} | {_cell(str(each.who))} |\n"
         for each in SLASH_COMMANDS
     )
     examples = "".join(f"{each.example}\n" for each in SLASH_COMMANDS)
