@@ -113,11 +113,9 @@ def _inline_comment(action: str, payload: JsonObject) -> Event | IgnoredEvent:
 
 def _thread(action: str, payload: JsonObject) -> Event | IgnoredEvent:
     comments = _items(payload, "thread.comments")
-    urls = (get_text(comment, "html_url") for comment in comments)
     return ReviewThreadEvent(
         action,
         payloads.parse_payload_pull_request(payload),
-        tuple(url for url in urls if url),
         comment_id=require_id(comments[0], "id") if comments else 0,
         sender=payloads.parse_account(payload, "sender"),
         at=get_time(payload, "updated_at"),
