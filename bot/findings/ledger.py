@@ -110,7 +110,9 @@ def _with_open_findings(
     was_dismissed = any(
         finding.status is FindingStatus.DISMISSED and finding.head in {verdict.head, ""} for finding in own
     )
-    if not items and was_dismissed and not verdict.more:
+    # What a comment said was replaced by another one, which was deleted since.
+    is_over = was_dismissed or (verdict.id.startswith("comment:") and bool(verdict.items))
+    if not items and is_over and not verdict.more:
         return None
     if verdict.advisory and not any(item.blocks for item in items):
         return replace(verdict, items=items, stance=Stance.SILENT) if items else None
@@ -224,6 +226,8 @@ class _Replay:
         self._dropped: list[_Entry] = []
         self._newest: dict[str, tuple[int, Verdict]] = {}
         """Validator's key → position and newest verdict: by the head that it is about, then by time."""
+        self._earlier: dict[str, list[tuple[int, Verdict]]] = {}
+        """All that were the newest one."""
         self._lifted: set[str] = set()
         self._reviewed_position = 0
         self._reports = 0
@@ -273,6 +277,7 @@ class _Replay:
         if standing is None or standing[0] <= position or standing[1].id in self._lifted:
             passes_alone = bool(failing) and verdict.stance is Stance.APPROVES
             self._newest[key] = (position, failing[-1].verdict if passes_alone else verdict)
+            self._earlier.setdefault(key, []).append(self._newest[key])
         self._reviewed_position = max(self._reviewed_position, position)
         self._drop_oldest()
         if verdict.validator.check and verdict.head:
@@ -484,18 +489,30 @@ class _Replay:
     def _apply_lifted(self, verdict: Verdict) -> None:
         """Apply that a review was dismissed, a comment deleted, or a label removed.
 
-        Where that ends the rejection of its validator, nothing that they said before counts any more.
+        Where that ends the rejection of its validator, nothing that they said before counts any more. A
+        comment that was deleted, or a line that was edited out, only leaves what they said before it.
         """
         lifted_at, key = verdict.lifted_at or verdict.at, verdict.validator.key
         self._lifted.add(verdict.id)
         position = self._order.position_at(lifted_at)
         ends_rejection = verdict.stance is Stance.REJECTS and self._newest[key][1].id == verdict.id
+        earlier: list[tuple[int, Verdict]] = []
+        if ends_rejection and (verdict.by_line or verdict.id.startswith("comment:")):
+            earlier = [entry for entry in self._earlier[key] if entry[1].id not in self._lifted]
+            ends_rejection = not earlier or earlier[-1][1].stance is not Stance.REJECTS
+            self._newest[key] = earlier[-1] if earlier else self._newest[key]
         for entry in self._entries:
             is_own = entry.verdict_id == verdict.id or (ends_rejection and entry.validator.key == key)
-            if is_own and entry.is_open:
-                is_label = verdict.id.startswith("label:")
-                status = _closing_status(entry, position) if is_label else FindingStatus.WITHDRAWN
-                self._close_at(entry, status, lifted_at, position, verdict.validator.name)
+            if not is_own or not entry.is_open:
+                continue
+            others = (other.id for _, other in reversed(earlier))
+            said = (name for name in others if any(known.startswith(f"{name}:") for known in entry.keys))
+            if not ends_rejection and (reporter := next(said, "")):
+                entry.verdict_id = reporter
+                continue
+            is_label = verdict.id.startswith("label:")
+            status = _closing_status(entry, position) if is_label else FindingStatus.WITHDRAWN
+            self._close_at(entry, status, lifted_at, position, verdict.validator.name)
 
     def _apply_removed(self, verdict: Verdict, item: Item) -> None:
         """Apply that an item was edited out or deleted."""

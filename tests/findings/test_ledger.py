@@ -151,6 +151,26 @@ def test_dismissing_the_newest_review_of_a_validator_leaves_nothing_open_that_re
     assert found == [("alice", "withdrawn")] * 3 + [("bob", "new"), ("alice", "withdrawn")]
 
 
+@pytest.mark.parametrize(("facts", "status"), [({"by_line": True}, "new"), ({}, "withdrawn")])
+def test_a_line_that_is_edited_out_leaves_what_was_said_before(facts, status):
+    story = Story().reject(TAG).reject(OTHER, **facts).change_verdict(1, lifted_at=at_minute(50))
+    assert story.statuses() == {TAG: status, OTHER: "withdrawn"}
+    assert [len(v.items) for v in standing_verdicts(build_ledger(story.pull_request))] == [1] * bool(facts)
+
+
+def test_a_deleted_comment_brings_back_nothing_that_it_had_replaced():
+    first, second = (f"comment:{number}" for number in (1, 2))
+    story = Story().reject(TAG, id=first).reject(OTHER, id=second).change_verdict(1, lifted_at=at_minute(50))
+    assert story.statuses() == {TAG: "new", OTHER: "withdrawn"}
+    story = Story().reject(TAG, id=first).reject(TAG, id=second).change_verdict(1, lifted_at=at_minute(50))
+    assert story.statuses() == {TAG: "new"}, "the first one says so still"
+    assert story.change_verdict(0, lifted_at=at_minute(51)).statuses() == {TAG: "withdrawn"}
+    story = Story().reject(TAG, id=first).push("b").reject(OTHER, id=second)
+    story.change_verdict(1, lifted_at=at_minute(50))
+    assert story.statuses() == {TAG: "fixed", OTHER: "withdrawn"}
+    assert standing_verdicts(build_ledger(story.pull_request)) == ()
+
+
 def test_a_dismissed_approval_opens_and_closes_nothing():
     story = Story().reject(TAG).push("b").approve().change_verdict(1, lifted_at=at_minute(50))
     assert story.statuses() == {TAG: "fixed"}
