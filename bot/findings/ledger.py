@@ -110,9 +110,9 @@ def _with_open_findings(
     was_dismissed = any(
         finding.status is FindingStatus.DISMISSED and finding.head in {verdict.head, ""} for finding in own
     )
-    # What a comment said was replaced by another one, which was deleted since.
-    is_over = was_dismissed or (verdict.id.startswith("comment:") and bool(verdict.items))
-    if not items and is_over and not verdict.more:
+    # What a comment says was replaced by another one, which was deleted since.
+    was_replaced = verdict.id.startswith("comment:") and any(not item.removed_at for item in verdict.items)
+    if not items and (was_dismissed or was_replaced) and not verdict.more:
         return None
     if verdict.advisory and not any(item.blocks for item in items):
         return replace(verdict, items=items, stance=Stance.SILENT) if items else None

@@ -171,6 +171,14 @@ def test_a_deleted_comment_brings_back_nothing_that_it_had_replaced():
     assert standing_verdicts(build_ledger(story.pull_request)) == ()
 
 
+def test_a_comment_that_rejects_without_a_tag_stands():
+    gone = Item(TAG, removed_at=at_minute(50))
+    for items in ((), (gone,)):
+        story = Story().reject(*items, id="comment:1")
+        (stands,) = standing_verdicts(build_ledger(story.pull_request))
+        assert (stands.stance, stands.items) == (Stance.REJECTS, ())
+
+
 def test_a_dismissed_approval_opens_and_closes_nothing():
     story = Story().reject(TAG).push("b").approve().change_verdict(1, lifted_at=at_minute(50))
     assert story.statuses() == {TAG: "fixed"}
