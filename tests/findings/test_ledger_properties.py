@@ -64,7 +64,7 @@ acts_strategy = st.lists(
         _checks,
         _late,
     ),
-    min_size=5,
+    min_size=1,
     max_size=14,
 )
 
@@ -104,17 +104,18 @@ def _play_one(story: Story, act) -> None:
 
 
 def _take_back(story: Story, index: int, *, as_a_whole: bool) -> None:
-    """Dismiss this review, or edit its first remark out; nothing where there is no such review or remark."""
+    """Dismiss this review, counted from the newest, or edit its first remark out."""
     verdicts = story.pull_request.verdicts
     reviews = [i for i, verdict in enumerate(verdicts) if verdict.id.startswith("review:")]
-    if index >= len(reviews):
+    if not reviews:
         return
-    items = verdicts[reviews[index]].items
+    index = reviews[-1 - index % len(reviews)]
+    items = verdicts[index].items
     if as_a_whole:
-        story.change_verdict(reviews[index], lifted_at=at_minute(story.tick()))
+        story.change_verdict(index, lifted_at=at_minute(story.tick()))
     elif items:
         removed = replace(items[0], removed_at=at_minute(story.tick()))
-        story.change_verdict(reviews[index], items=(removed, *items[1:]))
+        story.change_verdict(index, items=(removed, *items[1:]))
 
 
 def _own_threads(items, who) -> list[Item]:
