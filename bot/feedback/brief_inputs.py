@@ -104,7 +104,7 @@ def _event_facts(feedback: Feedback, comment_text: str) -> BriefFacts:
     output = failed_output(feedback)
     items = feedback.iteration.open_items
     evidence = (item.evidence for item in items if item.evidence and not _is_annotation(item))
-    tests = (finding.failing_test for gate in feedback.gates for finding in gate.findings)
+    tests = (finding.failing_test for finding in feedback.findings)
     return BriefFacts(
         contact=feedback.source,
         comment_text=_without_tags(comment_text, feedback),
@@ -122,8 +122,7 @@ def _add_observations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
     """Add what was observed at the head: verified claims and failed checks."""
     confirmed = [
         finding.grounding.decisive
-        for gate in feedback.gates
-        for finding in gate.findings
+        for finding in feedback.findings
         if finding.grounding and finding.grounding.confirmed and not finding.validator.check
     ]
     failed_checks = (
@@ -397,9 +396,7 @@ def _rejection_text(feedback: Feedback) -> str:
     """Return the newest rejecting validator's text, then that of the others and of the checks."""
     rejecting = (verdict for verdict in reversed(feedback.rejecting) if not verdict.validator.check)
     texts = [verdict.said for verdict in rejecting if verdict.said]
-    texts += [
-        finding.item.words for gate in feedback.gates for finding in gate.findings if finding.item.words
-    ]
+    texts += [finding.item.words for finding in feedback.findings if finding.item.words]
     return "\n\n".join(dict.fromkeys(texts))[:MAX_WORDS_READ]
 
 
