@@ -12,9 +12,9 @@ from functools import cache
 from typing import Any
 
 from bot import regex
-from bot.detection.detector import MAX_CONFIDENCE, SECOND_CUE_BONUS, Detection, detect
+from bot.detection.detector import SECOND_CUE_BONUS, Detection, detect
 from bot.detection.load import brief_actions, detection_rules
-from bot.detection.rules import DetectionRules, FeedbackType
+from bot.detection.rules import MAX_CONFIDENCE, DetectionRules, FeedbackType
 from bot.feedback.brief import Brief, BriefFacts, OpenItem, refine_brief
 from bot.feedback.model import FailedGate, Feedback, GateItem
 from bot.gates.config import ClaimType, RepositoryRules

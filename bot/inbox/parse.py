@@ -204,7 +204,8 @@ def _pull_request_lane(payload: JsonObject) -> str:
 
 
 def _issue(payload: JsonObject) -> str:
-    kind = "pr" if get_path(payload, "issue.pull_request") else "issue"
+    # The envelope keeps none of its addresses: it is empty there.
+    kind = "issue" if get_path(payload, "issue.pull_request") is None else "pr"
     return f"{kind}:{require_id(payload, 'repository.id')}:{require_id(payload, 'issue.number')}"
 
 

@@ -52,29 +52,33 @@ def parse_envelope(body: bytes) -> JsonObject | None:
 
 
 class _Part(TypedDict, total=False):
-    """What is read of the payload and of the objects in it; the rest is skipped, and costs no memory."""
+    """What is read of an object in the payload; the rest is skipped, and costs no memory."""
 
-    action: Any
-    after: Any
     head_sha: Any
     id: Any
-    lane: Any
     number: Any
-    sha: Any
+    pull_request: Any
     app: _Part | None
+    performed_via_github_app: _Part | None
+    user: _Part | None
+
+
+class _Envelope(TypedDict, total=False):
+    action: Any
+    after: Any
+    lane: Any
+    sha: Any
     check_run: _Part | None
     check_suite: _Part | None
     comment: _Part | None
     installation: _Part | None
     issue: _Part | None
-    performed_via_github_app: _Part | None
     pull_request: _Part | None
     repository: _Part | None
     sender: _Part | None
-    user: _Part | None
 
 
-_decode_envelope = msgspec.json.Decoder(_Part).decode
+_decode_envelope = msgspec.json.Decoder(_Envelope).decode
 _decode_any = msgspec.json.Decoder().decode
 
 
@@ -123,10 +127,6 @@ MAX_BODY = 25 * 1024 * 1024
 _DELIVERY_ID = regex.Regex(r"[A-Za-z0-9._:-]{1,100}")
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True, slots=True)
 class WebhookHandler:
     """Verifies deliveries, drops those that are not needed, and queues the rest."""
@@ -136,7 +136,7 @@ class WebhookHandler:
     events: frozenset[str]
     app_id: int = 0
     """The id of this App: events of its own writes say nothing new."""
-    now: Callable[[], datetime] = _now
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
     body_timeout: float = BODY_TIMEOUT
     """Seconds for a body to come in."""
     bodies: BodyBudget = field(default_factory=BodyBudget)

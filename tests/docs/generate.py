@@ -36,7 +36,9 @@ SCHEMAS = {
     "grounding.yml": "rules/grounding",
     "phrases.yml": "rules/phrases",
     "reviewers.yml": "rules/reviewers",
+    "runners.yml": "rules/runners",
     "scoring.yml": "rules/scoring",
+    "wording.yml": "rules/wording",
 }
 """The schema of every rule file that is no pack."""
 
