@@ -17,7 +17,6 @@ from bot.findings.line_tracking import TrackedFile, track_file, was_touched
 from bot.findings.model import MAX_FINDINGS, Finding, Ledger
 from bot.pull_request.model import (
     UNREADABLE,
-    FindingRecord,
     FindingStatus,
     HeadSpan,
     Item,
@@ -388,12 +387,10 @@ class _Replay:
             entry.comment_ids.add(item.comment_id)
         if position < entry.position:
             return
+        head = verdict.head or self._order.head(position)
         # A bare mention of the tag says less than the report before it.
-        if item.place or item.words or not (entry.item.place or entry.item.words):
-            entry.item, entry.head = item, verdict.head or self._order.head(position)
-        else:
-            carried = self._carried(entry, verdict.head or self._order.head(position))
-            entry.item, entry.head = carried, verdict.head or self._order.head(position)
+        is_bare = not (item.place or item.words) and bool(entry.item.place or entry.item.words)
+        entry.item, entry.head = self._carried(entry, head) if is_bare else item, head
         if entry.verdict_id != verdict.id:
             entry.order = self._reports  # the first mention in a review counts
         entry.position, entry.verdict_id, entry.reported_at = position, verdict.id, verdict.at
@@ -510,7 +507,7 @@ class _Replay:
         """Apply `/feedback-dismiss`, bound to the head of its time; its push may be recorded later."""
         position = self._order.position_at(ruling.at)
         for entry in self._entries:
-            number = next((self._numbers[key] for key in entry.keys if key in self._numbers), None)
+            number = self._stored_number(entry)
             names = {entry.item.tag, f"f{number}" if number else None}
             if ruling.tag in names and entry.is_open and entry.position <= position:
                 self._close_at(entry, FindingStatus.DISMISSED, ruling.at, position, ruling.by)
@@ -530,7 +527,7 @@ class _Replay:
         """Whether the lines of a finding differ between the head that it was reported at and another."""
         changed = self._lines.has_changed(entry.item.place, entry.head, head)
         if changed is None:
-            stored = self._stored(entry)
+            stored = self._records.get(self._stored_number(entry) or 0)
             return stored is not None and stored.status is FindingStatus.CHANGED
         return changed
 
@@ -538,9 +535,8 @@ class _Replay:
         place = self._lines.carry(entry.item.place, entry.head, head)
         return entry.item if place == entry.item.place else replace(entry.item, place=place)
 
-    def _stored(self, entry: _Entry) -> FindingRecord | None:
-        number = next((self._numbers[key] for key in entry.keys if key in self._numbers), None)
-        return self._records.get(number) if number is not None else None
+    def _stored_number(self, entry: _Entry) -> int | None:
+        return next((self._numbers[key] for key in entry.keys if key in self._numbers), None)
 
     def ledger(self, head: str = "") -> Ledger:
         """Return the findings with numbers, status and location, as of this head or the newest one."""
@@ -560,7 +556,7 @@ class _Replay:
         """Number the findings: those that had a number keep it."""
         given: list[int | None] = []
         for entry in entries:
-            number = next((self._numbers[key] for key in entry.keys if key in self._numbers), None)
+            number = self._stored_number(entry)
             given.append(None if number in given else number)
         following = max((*self._records, 0)) + 1
         numbers: list[int] = []
