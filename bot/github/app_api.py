@@ -79,7 +79,7 @@ class GitHubAppApi:
         self._transport = transport
         self._auth = Authenticator(key, transport, now)
         self.budget_left = 1.0
-        """The share of the hour's requests that was left after the last call about deliveries."""
+        """The share of the hour's requests that was left after the last call."""
 
     async def time(self) -> datetime | None:
         """GitHub's clock from its `Date` header, None if there is none; sent without credentials."""
@@ -102,7 +102,7 @@ class GitHubAppApi:
         """Everywhere the App is installed."""
         path = "/app/installations?per_page=100"
         request = ApiRequest(f"GET {path}", "", 0)
-        items = await self._auth.as_app(request, lambda api: api.items(path))
+        items = await self._send(request, lambda api: api.items(path))
         return tuple(_parse(request.what, item, _installation) for item in items)
 
     async def installation_of(self, owner: str, name: str) -> AppInstallation | None:
@@ -117,30 +117,30 @@ class GitHubAppApi:
     async def deliveries(self, since: datetime) -> tuple[DeliveryAttempt, ...]:
         """What GitHub sent since then, newest first; it keeps three days of it."""
         request = ApiRequest(f"GET {_DELIVERIES}", "", 0)
-        send = self._counted(lambda api: api.items_until(f"{_DELIVERIES}?per_page=100", _older(since)))
-        items = await self._auth.as_app(request, send)
+        items = await self._send(
+            request, lambda api: api.items_until(f"{_DELIVERIES}?per_page=100", _older(since))
+        )
         attempts = (_parse(request.what, item, _delivery_attempt) for item in items)
         return tuple(attempt for attempt in attempts if attempt.at >= since)
 
     async def redeliver(self, delivery_id: int) -> None:
         """Ask GitHub to redeliver; the delivery keeps its GUID."""
         path = f"{_DELIVERIES}/{delivery_id}/attempts"
-        send = self._counted(lambda api: api.write("POST", path))
-        await self._auth.as_app(ApiRequest(f"POST {path}", "", 0), send)
+        await self._send(ApiRequest(f"POST {path}", "", 0), lambda api: api.write("POST", path))
 
-    def _counted(
-        self, send: Callable[[GitHubRequester], Awaitable[Parsed]]
-    ) -> Callable[[GitHubRequester], Awaitable[Parsed]]:
+    async def _get(self, path: str, parse: Callable[[Any], Parsed]) -> Parsed:
+        request = ApiRequest(f"GET {path}", "", 0)
+        return _parse(request.what, await self._send(request, lambda api: api.get(path)), parse)
+
+    async def _send(
+        self, request: ApiRequest, send: Callable[[GitHubRequester], Awaitable[Parsed]]
+    ) -> Parsed:
         async def send_and_count(api: GitHubRequester) -> Parsed:
             answer = await send(api)
             self.budget_left = api.budget_left
             return answer
 
-        return send_and_count
-
-    async def _get(self, path: str, parse: Callable[[Any], Parsed]) -> Parsed:
-        request = ApiRequest(f"GET {path}", "", 0)
-        return _parse(request.what, await self._auth.as_app(request, lambda api: api.get(path)), parse)
+        return await self._auth.as_app(request, send_and_count)
 
 
 def _older(since: datetime) -> Callable[[Any], bool]:
