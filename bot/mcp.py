@@ -224,17 +224,13 @@ def _report(feedback: Feedback | None, head: str = "") -> FeedbackReport:
     if feedback is None:
         return FeedbackReport(next_step="wait", instruction=f"There is no feedback yet. {_NEXT['wait']}")
     step = feedback.next_step(head)
+    names = ("verdict", "head", "turn", "pending", "steps", "findings")
     return FeedbackReport(
         next_step=step,
         instruction=_NEXT[step],
-        verdict=feedback.verdict,
-        head=feedback.head,
-        turn=feedback.turn,
-        pending=feedback.pending,
-        steps=feedback.steps,
-        findings=feedback.findings,
         more_findings=feedback.more,
         comment_url=feedback.url,
+        **{name: getattr(feedback, name) for name in names},
     )
 
 

@@ -440,7 +440,7 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         ),
         "comment of an App": lambda text: [
             reviewers.read_app_comment(body, app)
-            for app in reviewers.shipped_reviewers()[:3]
+            for app in list(reviewers.shipped_reviewers().values())[:3]
             for body in (text, f"<details>{text}</details>{text}")
         ],
         "locations in words": locations.find_mentions,
@@ -498,12 +498,10 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
     "files": {
         "diff": lambda text: (list(diff.hunks(text)), diff.new_side_lines(diff.hunks(text))),
         "line map": lambda text: line_tracking.map_lines(
-            text, text[: len(text) // 2] + "\nnew\n" + text[len(text) // 3 :]
+            text.split("\n"), f"{text[: len(text) // 2]}\nnew\n{text[len(text) // 3 :]}".split("\n")
         ),
-        "reversed line map": lambda text: line_tracking.map_lines(
-            text, "\n".join(reversed(text.split("\n")))
-        ),
-        "signatures of agents": lambda text: agents.shipped_agents().read(text),
+        "reversed line map": lambda text: line_tracking.map_lines(text.split("\n"), text.split("\n")[::-1]),
+        "signatures of agents": lambda text: agents.read_agents([text]),
         "lessons in a file": lambda text: effect.find_lessons(
             f"{effect.SECTION_START}{text}", KNOWLEDGE_BASE
         ),

@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 from bot.cli import UsageError, terminal
-from bot.cli.common import parse_repository_name, report_errors, run_job
+from bot.cli.common import add_repository, run_job
+from bot.markdown.format import format_count
 from bot.resources import (
     CannotStart,
     has_store,
@@ -27,31 +28,24 @@ from bot.values import Repository
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", help="the repository to import")
+    add_repository(parser, "the repository to import")
     parser.add_argument(
         "--since", metavar="DATE", help="only pull requests updated since this date, such as 2026-01-31"
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the command; returns its exit code."""
-    repository, since = parse_repository_name(arguments.repository), _parse_day(arguments.since)
+async def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    repository, since, progress = arguments.repository, _parse_day(arguments.since), JobProgress()
+    settings = read_settings()
     try:
-        with report_errors():
-            count = asyncio.run(_backfill(read_settings(), repository, since))
-    except KeyboardInterrupt:
+        with terminal.progress_bar(f"Importing {repository}") as show:
+            async for progress in run_backfill(settings, repository, since):
+                show(progress.done, progress.total, _note(progress))
+    except asyncio.CancelledError:
         print("whetstone backfill: interrupted; run the same command again to resume", file=sys.stderr)
-        return 130
-    print(f"{count} pull request{'' if count == 1 else 's'} imported; nothing was posted.")
-    return 0
-
-
-async def _backfill(settings: Settings, repository: tuple[str, str], since: datetime | None) -> int:
-    progress = JobProgress()
-    with terminal.progress_bar(f"Importing {'/'.join(repository)}") as show:
-        async for progress in run_backfill(settings, repository, since):
-            show(progress.done, progress.total, _note(progress))
-    return progress.done
+        raise
+    print(f"{format_count(progress.done, 'pull request')} imported; nothing was posted.")
 
 
 def _note(progress: JobProgress) -> str:
@@ -70,7 +64,7 @@ def _parse_day(text: str | None) -> datetime | None:
 
 
 async def run_backfill(
-    configuration: Settings, repository: tuple[str, str], since: datetime | None
+    configuration: Settings, repository: str, since: datetime | None
 ) -> AsyncIterator[JobProgress]:
     """Read a repository's earlier pull requests, in the running server or here; yields the progress."""
     from bot.inbox import internal_deliveries, parse
@@ -92,12 +86,12 @@ async def run_backfill(
             yield progress
 
 
-async def _installed_repository(configuration: Settings, repository: tuple[str, str]) -> Repository:
+async def _installed_repository(configuration: Settings, repository: str) -> Repository:
     """Fetch the repository; raises where the App is not installed."""
-    owner, name = repository
+    owner, name = repository.split("/")
     async with open_app_api_from(configuration) as api:
         installation = await api.installation_of(owner, name)
     if installation is None:
-        raise CannotStart(f"{owner}/{name} does not exist, or the App is not installed there")
+        raise CannotStart(f"{repository} does not exist, or the App is not installed there")
     async with open_github(configuration, utc_now) as github:
         return await github.repository(owner, name, installation.id)

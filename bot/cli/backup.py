@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from bot.cli import UsageError
-from bot.cli.common import report_errors
 from bot.resources import open_existing_store, read_database_url
 
 if TYPE_CHECKING:
@@ -23,8 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="the new file to write; - for stdout")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the command; returns its exit code."""
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
     if arguments.file == "-":
         if sys.stdout.isatty():
             raise UsageError("a backup is not text; redirect it to a file")
@@ -33,7 +32,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         size = _back_up_to(Path(arguments.file))
     print(f"{size.rows} rows of {size.tables} tables were written to {arguments.file}.", file=sys.stderr)
-    return 0
 
 
 def _back_up_to(target: Path) -> BackupSize:
@@ -64,5 +62,4 @@ def _back_up(file: IO[bytes]) -> BackupSize:
         async with open_existing_store(read_database_url()) as store:
             return await write_backup(store.database, file, version("whetstone-bot"))
 
-    with report_errors():
-        return asyncio.run(back_up())
+    return asyncio.run(back_up())

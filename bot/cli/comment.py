@@ -7,12 +7,7 @@ import json
 import sys
 
 from bot.cli import UsageError
-from bot.cli.common import (
-    client_from_environment,
-    parse_repository_name,
-    positive_integer,
-    positive_number,
-)
+from bot.cli.common import add_repository, client_from_environment, positive_integer, positive_number
 from bot.client import WAIT_SECONDS, ClientError, Feedback, NoVerdictInTime
 
 NOTHING_YET, UNREACHABLE, TIMED_OUT = 1, 3, 4
@@ -22,7 +17,7 @@ _SHA_DIGITS = frozenset("0123456789abcdef")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", help="the pull request's repository")
+    add_repository(parser, "the pull request's repository")
     parser.add_argument("number", metavar="N", type=positive_integer, help="the pull request's number")
     parser.add_argument(
         "--login", help="the App's login (default: WHETSTONE_LOGIN, or looked up at WHETSTONE_URL)"
@@ -49,7 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
-    parse_repository_name(arguments.repository)
     if arguments.head and not (len(arguments.head) >= 7 and _SHA_DIGITS.issuperset(arguments.head.lower())):
         raise UsageError(f"--head must be a commit SHA of at least 7 digits, not {arguments.head!r}")
     whetstone = client_from_environment(arguments.login)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import codecs
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bot.cli import terminal
 
 
-def answer_comments(command: str, answer: Callable[[str], dict[str, object]]) -> int:
-    """Write the answer to each comment as it comes; return 1 where a line could not be read."""
+def answer_comments(command: str, answer: Callable[[str], object], keys: Sequence[str]) -> int:
+    """Write these of the answer to each comment as it comes; return 1 where a line could not be read."""
     terminal.prompt_for_input('JSON lines such as {"id": …, "text": "…"}')
     failures = 0
     for number, line in enumerate(_read_lines(), 1):
@@ -24,7 +24,8 @@ def answer_comments(command: str, answer: Callable[[str], dict[str, object]]) ->
             print(f"whetstone {command}: line {number}: {error}", file=sys.stderr)
             failures += 1
             continue
-        print(json.dumps({"id": identity} | answer(text)), flush=True)
+        answered = answer(text)
+        print(json.dumps({"id": identity, **{key: getattr(answered, key) for key in keys}}), flush=True)
     return 1 if failures else 0
 
 

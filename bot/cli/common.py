@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import math
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bot import regex
-from bot.cli import CommandFailed, UsageError
+from bot.cli import UsageError
 from bot.gates.model import Gates
 from bot.resources import CannotStart, open_existing_store, read_database_url, utc_now
 from bot.settings import Settings, SettingsError, load_api_url
@@ -25,24 +26,16 @@ if TYPE_CHECKING:
     from bot.store.store import Store
 
 
-@contextmanager
-def report_errors() -> Iterator[None]:
-    """Raise wrong settings and an unusable store as `UsageError`, other failures as `CommandFailed`."""
-    try:
-        yield
-    except SettingsError as error:
-        raise UsageError("; ".join(error.problems)) from error
-    except CannotStart as error:
-        raise UsageError(str(error)) from error
-    except (JobFailed, StoreUnavailable) as error:
-        raise CommandFailed(str(error)) from error
-    except Exception as error:
-        # Loaded only now: it brings the HTTP client, which most commands start without.
-        from bot.github.errors import GitHubError
+def explain_failure(error: Exception) -> tuple[str, int] | None:
+    """Return the line and the exit code of wrong settings and foreseen failures; None for any other error."""
+    if isinstance(error, SettingsError):
+        return "; ".join(error.problems), 2
+    if isinstance(error, CannotStart):
+        return str(error), 2
+    # Loaded only now: it brings the HTTP client, which most commands start without.
+    from bot.github.errors import GitHubError
 
-        if isinstance(error, GitHubError):
-            raise CommandFailed(str(error)) from error
-        raise
+    return (str(error), 1) if isinstance(error, JobFailed | StoreUnavailable | GitHubError) else None
 
 
 def integer_between(low: int, high: int | None = None) -> Callable[[str], int]:
@@ -86,12 +79,24 @@ positive_integer = integer_between(1)
 _REPOSITORY = regex.Regex(r"[A-Za-z0-9_-]+/[A-Za-z0-9._-]+")
 
 
-def parse_repository_name(text: str) -> tuple[str, str]:
-    """Split `OWNER/REPO` into owner and name."""
+def repository_name(text: str) -> str:
+    """Return the text if it is an `OWNER/REPO`."""
     if not _REPOSITORY.fullmatch(text):
         raise UsageError(f"{text!r} is not a repository; write it as OWNER/REPO")
-    owner, _, name = text.partition("/")
-    return owner, name
+    return text
+
+
+def add_repository(parser: argparse.ArgumentParser, purpose: str = "the repository", **options: Any) -> None:
+    """Add the argument that names a repository."""
+    parser.add_argument("repository", metavar="OWNER/REPO", type=repository_name, help=purpose, **options)
+
+
+def read_input(name: str) -> bytes:
+    """Read the file of this name, or standard input where it is `-`."""
+    try:
+        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{name}: {error.strerror or error}") from None
 
 
 def load_pack_or_file(name: str) -> Gates:
@@ -161,9 +166,7 @@ def client_from_environment(login: str | None = None) -> Whetstone:
     """Return the client that the environment describes; a given login goes before the environment's."""
     from bot import client  # only few commands need it
 
-    with report_errors():
-        api_url = load_api_url(os.environ, Path(".env"))
-    environ = {**os.environ, "GITHUB_API_URL": api_url}
+    environ = {**os.environ, "GITHUB_API_URL": load_api_url(os.environ, Path(".env"))}
     try:
         return client.Whetstone.from_environment({**environ, "WHETSTONE_LOGIN": login} if login else environ)
     except client.Refused as error:

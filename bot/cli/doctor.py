@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.cli import terminal
-from bot.cli.common import parse_repository_name
+from bot.cli.common import add_repository
 from bot.github.app_api import is_webhook_relay
 from bot.github.errors import GitHubError, NotFound
 from bot.github.model import AppInfo, AppInstallation, DeliveryAttempt, RequiredPermissions, WebhookConfig
 from bot.inbox.reconcile import failed_deliveries
+from bot.markdown.format import format_count
 from bot.pull_request.checks import CONFIG_CHECK_NAME, GATES_CHECK_NAME
 from bot.pull_request.model import PullRequest, Stance
 from bot.resources import (
@@ -57,10 +58,6 @@ class DoctorResult:
     message: str
     fix: str = ""
 
-    def as_json(self) -> dict[str, str]:
-        """The object that `--json` prints."""
-        return {"subject": self.subject, "state": self.state, "message": self.message, "fix": self.fix}
-
 
 def check_settings(problems: Sequence[str]) -> tuple[DoctorResult, ...]:
     """Report settings that are missing or malformed."""
@@ -92,10 +89,11 @@ def check_clock(ahead: float | None) -> DoctorResult:
 def check_registration(app: AppInfo, wanted: RequiredPermissions) -> tuple[DoctorResult, ...]:
     """Check that the App was registered with what `app.yml` asks for."""
     fix = f"change it in the App's settings under 'Permissions & events' ({app.url})"
-    return (
-        _permissions("permissions", "the App", app.permissions, wanted, fix),
-        _events(app, wanted, fix),
-    )
+    events = DoctorResult("events", CheckState.OK, "the App is subscribed to every event it needs")
+    if lacks := sorted(set(wanted.events) - set(app.events)):
+        message = f"the App is not subscribed to {', '.join(lacks)}"
+        events = DoctorResult("events", CheckState.ERROR, message, fix)
+    return _permissions("permissions", "the App", app.permissions, wanted, fix), events
 
 
 def check_installation(
@@ -169,16 +167,14 @@ def check_server_version(version: int | None, wanted: int) -> tuple[DoctorResult
 def check_blocked_writes(writes: Sequence[BlockedWrites]) -> tuple[DoctorResult, ...]:
     """Report writes that wait for a permission."""
     fix = "ask an owner to accept the App's permissions on GitHub; the writes are then sent automatically"
-    return tuple(
-        DoctorResult("writes", CheckState.ERROR, f"{_describe_blocked(blocked)}", fix) for blocked in writes
-    )
-
-
-def _describe_blocked(blocked: BlockedWrites) -> str:
-    kind = blocked.kind.partition(" ")[0]
-    number = f"1 {kind} write is" if blocked.count == 1 else f"{blocked.count} {kind} writes are"
-    lacks = f": the App lacks {blocked.permission}" if blocked.permission else ""
-    return f"{number} blocked in {blocked.repository}{lacks}"
+    results = []
+    for blocked in writes:
+        kind = blocked.kind.partition(" ")[0]
+        number = f"1 {kind} write is" if blocked.count == 1 else f"{blocked.count} {kind} writes are"
+        lacks = f": the App lacks {blocked.permission}" if blocked.permission else ""
+        message = f"{number} blocked in {blocked.repository}{lacks}"
+        results.append(DoctorResult("writes", CheckState.ERROR, message, fix))
+    return tuple(results)
 
 
 def check_uncounted(pull_requests: Sequence[PullRequest]) -> tuple[DoctorResult, ...]:
@@ -186,20 +182,24 @@ def check_uncounted(pull_requests: Sequence[PullRequest]) -> tuple[DoctorResult,
     if not any(pull_request.verdicts for pull_request in pull_requests):
         fix = "to import reviews from before the App was installed: whetstone backfill OWNER/REPO"
         return (DoctorResult("validators", CheckState.NOTE, "no reviews are recorded yet", fix),)
-    names: Counter[tuple[str, bool]] = Counter()
-    for pull_request in pull_requests:
-        names.update(
-            (verdict.validator.name, verdict.validator.bot)
-            for verdict in pull_request.verdicts
-            if not verdict.counted and verdict.stance is Stance.REJECTS
-        )
+    names = _uncounted(pull_requests)
     if not names:
         return (DoctorResult("validators", CheckState.OK, "every rejecting review was counted"),)
-    return tuple(_uncounted(name, count, bot=bot) for (name, bot), count in names.most_common(10))
+    return tuple(_describe_uncounted(name, count, bot=bot) for (name, bot), count in names.most_common(10))
 
 
-def _uncounted(name: str, count: int, *, bot: bool) -> DoctorResult:
-    reviews = "1 rejecting review" if count == 1 else f"{count} rejecting reviews"
+def _uncounted(pull_requests: Sequence[PullRequest]) -> Counter[tuple[str, bool]]:
+    """Count the rejecting reviews that did not count, by who gave them and whether it is a bot."""
+    return Counter(
+        (verdict.validator.name, verdict.validator.bot)
+        for pull_request in pull_requests
+        for verdict in pull_request.verdicts
+        if not verdict.counted and verdict.stance is Stance.REJECTS
+    )
+
+
+def _describe_uncounted(name: str, count: int, *, bot: bool) -> DoctorResult:
+    reviews = format_count(count, "rejecting review")
     kind, listed = ("apps", name.removesuffix("[bot]")) if bot else ("users", name)
     fix = f"to count {name}, add to .github/whetstone.yml: validators: {{{kind}: [{listed}]}}"
     message = f"{name} is not a validator: {reviews} not counted"
@@ -208,23 +208,24 @@ def _uncounted(name: str, count: int, *, bot: bool) -> DoctorResult:
 
 def suggest_config(pull_requests: Sequence[PullRequest]) -> tuple[DoctorResult, ...]:
     """Print the lines of a config for the checks and reviewers that were seen and do not count yet."""
-    uncounted: dict[bool, dict[str, None]] = {False: {}, True: {}}
-    checks: dict[str, None] = {}
-    mapped: set[str] = set()
-    for pull_request in pull_requests:
-        for verdict in pull_request.verdicts:
-            if verdict.validator.check:
-                mapped.add(verdict.validator.name)
-            elif not verdict.counted and verdict.stance is Stance.REJECTS:
-                uncounted[verdict.validator.bot][verdict.validator.name.removesuffix("[bot]")] = None
-        checks |= dict.fromkeys(
-            check.name for revision in pull_request.revisions for check in revision.checks
-        )
+    verdicts = [verdict for pull_request in pull_requests for verdict in pull_request.verdicts]
+    mapped = {verdict.validator.name for verdict in verdicts if verdict.validator.check}
+    uncounted = dict.fromkeys(
+        (verdict.validator.bot, verdict.validator.name.removesuffix("[bot]"))
+        for verdict in verdicts
+        if not (verdict.validator.check or verdict.counted) and verdict.stance is Stance.REJECTS
+    )
+    checks = dict.fromkeys(
+        check.name
+        for pull_request in pull_requests
+        for revision in pull_request.revisions
+        for check in revision.checks
+    )
     unmapped = [name for name in checks if name not in {*mapped, GATES_CHECK_NAME, CONFIG_CHECK_NAME}]
     lines = [
-        f"  {key}: [{', '.join(uncounted[bot])}]"
-        for key, bot in (("users", False), ("apps", True))
-        if uncounted[bot]
+        f"  {key}: [{', '.join(names)}]"
+        for key, is_bot in (("users", False), ("apps", True))
+        if (names := [name for bot, name in uncounted if bot is is_bot])
     ]
     if unmapped:
         listed = (f"    {json.dumps(name)}: [{_likely_tag(name)}]" for name in unmapped[:MAX_SUGGESTED])
@@ -255,60 +256,46 @@ def _likely_tag(check: str) -> str:
 
 
 def _permissions(
-    subject: str, who: str, granted: object, wanted: RequiredPermissions, fix: str
+    subject: str, who: str, granted: Mapping[str, str], wanted: RequiredPermissions, fix: str
 ) -> DoctorResult:
-    has = granted if isinstance(granted, dict) else {}
-    lacks = [
-        f"{name}: {level}"
-        for name, level in wanted.permissions.items()
-        if _rank(has.get(name)) < _rank(level)
-    ]
-    if lacks:
-        return DoctorResult(subject, CheckState.ERROR, f"{who} lacks {', '.join(lacks)}", fix)
-    extra = [
-        f"{name}: {level}"
-        for name, level in has.items()
-        if _rank(level) > _rank(wanted.permissions.get(name))
-    ]
-    if extra:
+    if lacks := _above(wanted.permissions, granted):
+        return DoctorResult(subject, CheckState.ERROR, f"{who} lacks {lacks}", fix)
+    if extra := _above(granted, wanted.permissions):
         return DoctorResult(
-            subject, CheckState.NOTE, f"{who} has more permissions than it needs: {', '.join(extra)}", fix
+            subject, CheckState.NOTE, f"{who} has more permissions than it needs: {extra}", fix
         )
     return DoctorResult(subject, CheckState.OK, f"{who} has exactly the permissions in app.yml")
+
+
+def _above(some: Mapping[str, object], others: Mapping[str, object]) -> str:
+    """Name the permissions that are higher than the others."""
+    higher = (name for name, level in some.items() if _rank(level) > _rank(others.get(name)))
+    return ", ".join(f"{name}: {some[name]}" for name in higher)
 
 
 def _rank(level: object) -> int:
     return _LEVELS.index(level) + 1 if level in _LEVELS else 0
 
 
-def _events(app: AppInfo, wanted: RequiredPermissions, fix: str) -> DoctorResult:
-    lacks = sorted(set(wanted.events) - set(app.events))
-    if lacks:
-        message = f"the App is not subscribed to {', '.join(lacks)}"
-        return DoctorResult("events", CheckState.ERROR, message, fix)
-    return DoctorResult("events", CheckState.OK, "the App is subscribed to every event it needs")
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", nargs="?", help="check this repository only")
+    add_repository(parser, "check this repository only", nargs="?")
     parser.add_argument("--json", action="store_true", help="print one JSON object per check")
 
 
-def run(arguments: argparse.Namespace) -> int:
+async def run(arguments: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
-    repository = parse_repository_name(arguments.repository) if arguments.repository else None
-    results = asyncio.run(_diagnose(repository))
+    results = await _diagnose(arguments.repository)
     if arguments.json:
         for result in results:
-            print(json.dumps(result.as_json(), ensure_ascii=False))
+            print(json.dumps(asdict(result), ensure_ascii=False))
     else:
         rows = [(result.state.value, result.subject, result.message, result.fix) for result in results]
         terminal.print_table(("", "check", "result", "fix"), rows)
     return 1 if any(result.state is CheckState.ERROR for result in results) else 0
 
 
-async def _diagnose(repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
+async def _diagnose(repository: str | None) -> tuple[DoctorResult, ...]:
     try:
         settings = read_settings()
     except SettingsError as error:
@@ -323,101 +310,76 @@ DELIVERY_LOG_PERIOD = timedelta(days=3)
 """How long GitHub keeps the list of its deliveries; a GHES keeps seven."""
 
 
-@dataclass(frozen=True, slots=True)
-class Doctor:
-    """Checks everything that needs GitHub; one failure hides nothing behind it."""
-
-    github: GitHubAppApi
-    wanted: RequiredPermissions
-    public_url: str | None
-    clock: Callable[[], datetime]
-
-    async def run(self, repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
-        """Run the checks, in the order in which they should be fixed."""
-        reach = await self._check_reach()
-        if reach[0].state is CheckState.ERROR:
-            return reach
-        try:
-            app = await self.github.app()
-        except GitHubError as error:
-            fix = "GITHUB_APP_ID and the private key must belong to the same App; generate a new key there"
-            return (*reach, DoctorResult("key", CheckState.ERROR, f"GitHub rejected it: {error}", fix))
-        return (
-            *reach,
-            DoctorResult("key", CheckState.OK, f"accepted; the App is {app.login}"),
-            *check_registration(app, self.wanted),
-            *await self._check_installations(app, repository),
-            *await _guard("webhook", self._check_webhook),
-            *await _guard("deliveries", self._check_deliveries),
-        )
-
-    async def _check_reach(self) -> tuple[DoctorResult, ...]:
-        try:
-            time = await self.github.time()
-        except GitHubError as error:
-            fix = "check GITHUB_API_URL, and this machine's DNS and proxy"
-            return (DoctorResult("reach", CheckState.ERROR, f"GitHub can't be reached: {error}", fix),)
-        ahead = (self.clock() - time).total_seconds() if time else None
-        return (DoctorResult("reach", CheckState.OK, "GitHub responds"), check_clock(ahead))
-
-    async def _check_installations(
-        self, app: AppInfo, repository: tuple[str, str] | None
-    ) -> tuple[DoctorResult, ...]:
-        async def check() -> tuple[DoctorResult, ...]:
-            if repository:
-                installation = await self.github.installation_of(*repository)
-                installations: tuple[AppInstallation, ...] = (installation,) if installation else ()
-                missing = f"the App is not installed on {'/'.join(repository)}"
-            else:
-                installations = await self.github.installations()
-                missing = "the App is not installed anywhere"
-            if not installations:
-                fix = f"install it: {app.url}/installations/new"
-                return (DoctorResult("installation", CheckState.ERROR, missing, fix),)
-            return tuple(
-                result
-                for installation in installations
-                for result in check_installation(installation, self.wanted)
-            )
-
-        return await _guard("installation", check)
-
-    async def _check_webhook(self) -> tuple[DoctorResult, ...]:
-        return check_webhook(await self.github.webhook_config(), self.public_url)
-
-    async def _check_deliveries(self) -> tuple[DoctorResult, ...]:
-        return (check_deliveries(await self.github.deliveries(self.clock() - DELIVERY_LOG_PERIOD)),)
+async def _diagnose_github(configuration: Settings, repository: str | None) -> tuple[DoctorResult, ...]:
+    async with open_app_api_from(configuration) as github:
+        return tuple([result async for result in _check_github(github, configuration.public_url, repository)])
 
 
-async def _guard(
-    subject: str, check: Callable[[], Awaitable[tuple[DoctorResult, ...]]]
-) -> tuple[DoctorResult, ...]:
-    try:
-        return await check()
-    except NotFound as error:
-        return (DoctorResult(subject, CheckState.NOTE, f"GitHub has no information about it: {error}"),)
-    except GitHubError as error:
-        return (
-            DoctorResult(
-                subject,
-                CheckState.ERROR,
-                str(error),
-                "try again later, and check https://www.githubstatus.com",
-            ),
-        )
-
-
-async def _diagnose_github(
-    configuration: Settings, repository: tuple[str, str] | None
-) -> tuple[DoctorResult, ...]:
+async def _check_github(
+    github: GitHubAppApi, public_url: str | None, repository: str | None
+) -> AsyncIterator[DoctorResult]:
+    """Check everything that needs GitHub, in the order in which it should be fixed."""
     from bot.github.app_api import required_permissions
 
-    async with open_app_api_from(configuration) as github:
-        doctor = Doctor(github, required_permissions(), configuration.public_url, utc_now)
-        return await doctor.run(repository)
+    try:
+        time = await github.time()
+    except GitHubError as error:
+        fix = "check GITHUB_API_URL, and this machine's DNS and proxy"
+        yield DoctorResult("reach", CheckState.ERROR, f"GitHub can't be reached: {error}", fix)
+        return
+    yield DoctorResult("reach", CheckState.OK, "GitHub responds")
+    yield check_clock((utc_now() - time).total_seconds() if time else None)
+    try:
+        app = await github.app()
+    except GitHubError as error:
+        fix = "GITHUB_APP_ID and the private key must belong to the same App; generate a new key there"
+        yield DoctorResult("key", CheckState.ERROR, f"GitHub rejected it: {error}", fix)
+        return
+    yield DoctorResult("key", CheckState.OK, f"accepted; the App is {app.login}")
+    wanted = required_permissions()
+    for result in check_registration(app, wanted):
+        yield result
+
+    async def check_deliveries_lately() -> tuple[DoctorResult, ...]:
+        return (check_deliveries(await github.deliveries(utc_now() - DELIVERY_LOG_PERIOD)),)
+
+    async def check_hook() -> tuple[DoctorResult, ...]:
+        return check_webhook(await github.webhook_config(), public_url)
+
+    # One failure hides nothing behind it.
+    for subject, check in (
+        ("installation", partial(_check_installations, github, app, wanted, repository)),
+        ("webhook", check_hook),
+        ("deliveries", check_deliveries_lately),
+    ):
+        try:
+            results = await check()
+        except NotFound as error:
+            message = f"GitHub has no information about it: {error}"
+            results = (DoctorResult(subject, CheckState.NOTE, message),)
+        except GitHubError as error:
+            fix = "try again later, and check https://www.githubstatus.com"
+            results = (DoctorResult(subject, CheckState.ERROR, str(error), fix),)
+        for result in results:
+            yield result
 
 
-async def diagnose_store(repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
+async def _check_installations(
+    github: GitHubAppApi, app: AppInfo, wanted: RequiredPermissions, repository: str | None
+) -> tuple[DoctorResult, ...]:
+    if repository:
+        installation = await github.installation_of(*repository.split("/"))
+        installations: tuple[AppInstallation, ...] = (installation,) if installation else ()
+    else:
+        installations = await github.installations()
+    if not installations:
+        missing = f"the App is not installed {f'on {repository}' if repository else 'anywhere'}"
+        fix = f"install it: {app.url}/installations/new"
+        return (DoctorResult("installation", CheckState.ERROR, missing, fix),)
+    return tuple(result for one in installations for result in check_installation(one, wanted))
+
+
+async def diagnose_store(repository: str | None) -> tuple[DoctorResult, ...]:
     """Check the store: whether it answers, what is parked or blocked, which reviews did not count."""
     from bot.store.database import load_server_version
     from bot.store.deliveries import load_parked
@@ -425,10 +387,11 @@ async def diagnose_store(repository: tuple[str, str] | None) -> tuple[DoctorResu
     from bot.store.outbox import load_blocked_writes
     from bot.store.pull_requests import load_newest_pull_requests
 
+    owner, _, name = (repository or "").partition("/")
     try:
         async with open_existing_store(read_database_url()) as store:
             parked = await store.read(load_parked)
-            pull_requests = await store.read(load_newest_pull_requests, repository)
+            pull_requests = await store.read(load_newest_pull_requests, (owner, name) if repository else None)
             blocked = await store.read(load_blocked_writes)
             version = await store.read(load_server_version)
     except NoStore as reason:
@@ -437,8 +400,9 @@ async def diagnose_store(repository: tuple[str, str] | None) -> tuple[DoctorResu
     except (CannotStart, StoreUnavailable) as error:
         fix = "check DATABASE_URL, and that the database is running and accepts this user"
         return (DoctorResult("store", CheckState.ERROR, str(error), fix),)
-    name = "/".join(repository).lower() if repository else ""
-    blocked_here = [writes for writes in blocked if not name or writes.repository.lower() == name]
+    blocked_here = [
+        writes for writes in blocked if not repository or writes.repository.lower() == repository.lower()
+    ]
     results = (check_parked(len(parked)), *check_server_version(version, TRANSACTION_TIMEOUT_VERSION))
     suggested = suggest_config(pull_requests) if repository else ()
     return (*results, *check_blocked_writes(blocked_here), *check_uncounted(pull_requests), *suggested)

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from pathlib import Path
 
 from bot.cli import CommandFailed, UsageError
-from bot.cli.common import parse_repository_name, positive_integer, report_errors
+from bot.cli.common import add_repository, positive_integer
 from bot.resources import open_existing_store, read_database_url
 from bot.turn.rule_book import stored_rules
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", help="the repository")
+    add_repository(parser)
     parser.add_argument("number", metavar="N", type=positive_integer, help="the pull request's number")
     parser.add_argument("directory", metavar="DIR", type=Path, help="the output directory, created if needed")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the command; returns its exit code."""
-    repository = parse_repository_name(arguments.repository)
-    with report_errors():
-        files = asyncio.run(_export_files(repository, arguments.number))
+async def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    files = await _export_files(arguments.repository, arguments.number)
     if files is None:
         raise CommandFailed(
             f"no reviewed iteration is recorded for {arguments.repository}#{arguments.number}"
@@ -32,7 +29,6 @@ def run(arguments: argparse.Namespace) -> int:
         _write(arguments.directory, files)
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}") from error
-    return 0
 
 
 def _write(directory: Path, files: dict[str, str]) -> None:
@@ -45,17 +41,17 @@ def _write(directory: Path, files: dict[str, str]) -> None:
         print(path)
 
 
-async def _export_files(repository: tuple[str, str], number: int) -> dict[str, str] | None:
+async def _export_files(repository: str, number: int) -> dict[str, str] | None:
     """Every file of a pull request's export with its text; None if nothing is reviewed there."""
     from bot.history.export import export_files
     from bot.iterations.selection import selection_report
-    from bot.store.pull_requests import load_newest_pull_requests, load_pull_request
+    from bot.store.pull_requests import load_pull_request
+    from bot.store.repositories import find_repository
 
     async with open_existing_store(read_database_url()) as store:
-        newest = await store.read(load_newest_pull_requests, repository, limit=1)
-        if not newest:
-            return None
-        pull_request = await store.read(load_pull_request, f"pr:{newest[0].repository.id}:{number}")
+        recorded = await store.read(find_repository, repository)
+        lane = f"pr:{recorded.id}:{number}" if recorded else ""
+        pull_request = await store.read(load_pull_request, lane)
         if pull_request is None:
             return None
         report = selection_report(pull_request, await stored_rules(store, pull_request.repository))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from typing import Any
 
 from bot.cli import terminal
-from bot.cli.common import integer_between, open_recorded, parse_repository_name, report_errors
+from bot.cli.common import add_repository, integer_between, open_recorded
 from bot.markdown.links import GitHubLinks
 from bot.resources import utc_now
 from bot.values import Account
@@ -18,7 +17,7 @@ _MAX_HOURS = 24 * 3650
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", help="the repository")
+    add_repository(parser)
     parser.add_argument("login", metavar="LOGIN", nargs="?", help="an author; all authors if omitted")
     parser.add_argument(
         "--hours",
@@ -28,15 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the patterns as JSON")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the command; returns its exit code."""
-    parse_repository_name(arguments.repository)
-    with report_errors():
-        asyncio.run(_show(arguments))
-    return 0
-
-
-async def _show(arguments: argparse.Namespace) -> None:
+async def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
     if arguments.login:
         text, patterns = await author_history(arguments.repository, arguments.login, arguments.hours)
         print(json.dumps(patterns) if arguments.json else text, end="\n" if arguments.json else "")
@@ -91,8 +83,12 @@ async def author_history(name: str, login: str, hours: int | None) -> tuple[str,
 
 async def all_author_patterns(name: str, hours: int) -> dict[str, dict[str, Any]]:
     """Return every author's patterns by login, from the store alone."""
-    from bot.history.fetch import fetch_all_patterns
+    from bot.history.fetch import fetch_outcomes
+    from bot.history.model import window_of_last_hours
+    from bot.history.patterns import compute_all_patterns
 
     async with open_recorded(name) as (store, repository, rules):
-        patterns_by_login = await fetch_all_patterns(store, repository, hours, rules, utc_now())
+        window = window_of_last_hours(hours, utc_now())
+        now, before = await fetch_outcomes(store, repository.id, window, rules.history)
+    patterns_by_login = compute_all_patterns(now, before, rules.gates, hours)
     return {login: patterns.as_json() for login, patterns in sorted(patterns_by_login.items())}

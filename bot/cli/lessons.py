@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import sys
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from bot.cli import CommandFailed
-from bot.cli.common import integer_between, open_recorded, parse_repository_name, report_errors
+from bot.cli.common import add_repository, integer_between, open_recorded
 from bot.github.errors import GitHubError
 from bot.markdown.links import GitHubLinks
 from bot.resources import (
@@ -24,7 +23,7 @@ from bot.resources import (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", help="the repository")
+    add_repository(parser)
     parser.add_argument("--agent", metavar="LOGIN", help="one author's pull requests only")
     parser.add_argument(
         "--format", choices=("markdown", "json"), default="markdown", help="output format (default: markdown)"
@@ -34,15 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the command; returns its exit code."""
-    parse_repository_name(arguments.repository)
-    with report_errors():
-        asyncio.run(_show(arguments))
-    return 0
-
-
-async def _show(arguments: argparse.Namespace) -> None:
+async def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
     from bot.history.store import find_author
     from bot.lessons.fetch import fetch_lessons, lesson_query
     from bot.lessons.text import render_report, report_json

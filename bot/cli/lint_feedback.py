@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from bot.cli import UsageError
+from bot.cli.common import read_input
 from bot.feedback.lint import LintProblem
 from bot.markdown.format import format_count
 from bot.pull_request.documents import UnreadableDocument
@@ -32,21 +31,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     name = "stdin" if arguments.file == "-" else arguments.file
     try:
-        problems = lint_feedback_file(read_feedback_file(_read(arguments.file), name))
+        problems = lint_feedback_file(read_feedback_file(read_input(arguments.file), name))
     except UnreadableDocument as error:
         raise UsageError(str(error)) from None
     writers = {"text": _text, "json": _json, "sarif": render_sarif}
     print(writers[arguments.format](problems, name))
     return 1 if _count(problems, ProblemLevel.ERROR) else 0
-
-
-def _read(file: str) -> bytes:
-    if file == "-":
-        return sys.stdin.buffer.read()
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror or error}") from None
 
 
 def _text(problems: Sequence[LintProblem], name: str) -> str:

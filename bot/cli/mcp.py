@@ -12,8 +12,8 @@ def add_arguments(_parser: argparse.ArgumentParser) -> None:
     """Add nothing: an agent's configuration can set the environment."""
 
 
-def run(_arguments: argparse.Namespace) -> int:
-    """Run the command; returns its exit code."""
+def run(_arguments: argparse.Namespace) -> None:
+    """Run the command."""
     try:
         from bot.mcp import build_server
     except ModuleNotFoundError as error:
@@ -21,4 +21,3 @@ def run(_arguments: argparse.Namespace) -> int:
             f"the extra mcp is not installed ({error.name} is missing): pip install 'whetstone-bot[mcp]'"
         ) from None
     build_server(client_from_environment()).run()
-    return 0

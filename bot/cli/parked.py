@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from dataclasses import asdict
 
 from bot import settings as settings_of
 from bot.cli import UsageError, terminal
-from bot.cli.common import hand_over, report_errors
+from bot.cli.common import hand_over
 from bot.resources import (
     NoStore,
     new_id,
@@ -29,17 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object per delivery")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the command; returns its exit code."""
-    with report_errors():
-        try:
-            asyncio.run(_list_or_retry(arguments))
-        except NoStore as reason:
-            if arguments.retry:
-                raise
-            if not arguments.json:
-                print(f"No parked deliveries: {reason}.")
-    return 0
+async def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    try:
+        await _list_or_retry(arguments)
+    except NoStore as reason:
+        if arguments.retry:
+            raise
+        if not arguments.json:
+            print(f"No parked deliveries: {reason}.")
 
 
 async def _list_or_retry(arguments: argparse.Namespace) -> None:

@@ -18,8 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the command; returns its exit code."""
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
     terminal.prompt_for_input("a comment")
     body = sys.stdin.buffer.read().decode("utf-8", "replace")
     content = parse_document(body) if arguments.document else parse_marker(FEEDBACK_MARKER, body)
@@ -31,4 +31,3 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(content, ensure_ascii=False, allow_nan=False))
     except ValueError:  # JSON has no NaN and no infinity
         raise missing from None
-    return 0

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from http.client import HTTPException
 from pathlib import Path, PurePosixPath
@@ -17,7 +18,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from bot.cli import CommandFailed, UsageError
-from bot.cli.common import parse_repository_name
+from bot.cli.common import add_repository, repository_name
 from bot.lessons.preflight import MAX_SHOWN, CertainFix, GateHistory, certain_fixes, rank_gates
 
 UNREACHABLE = 3
@@ -26,17 +27,13 @@ _SECONDS = 5
 _MAX_ANSWER = 5_000_000
 _MAX_FILES = 200
 _MAX_FILE = 500_000
+_SHOWN = ("tag", "blocking", "broken", "text", "last_fix")
 _BASES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument(
-        "repository",
-        metavar="OWNER/REPO",
-        nargs="?",
-        help="the repository (default: the one of the remote `origin`)",
-    )
+    add_repository(parser, "the repository (default: the one of the remote `origin`)", nargs="?")
     parser.add_argument(
         "--base", metavar="REF", help="what to compare with (default: the branch of origin/HEAD)"
     )
@@ -49,8 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
     root = Path(_git("rev-parse", "--show-toplevel").strip())
-    repository = arguments.repository or _origin()
-    parse_repository_name(repository)
+    repository = arguments.repository or repository_name(_origin())
     changed = _changed_paths(arguments.base)
     try:
         own, everybody = _ask(repository, arguments.agent or "@me"), _ask(repository, None)
@@ -146,20 +142,8 @@ def _as_json(
 ) -> dict[str, object]:
     return {
         "changed": list(changed),
-        "gates": [
-            {
-                "tag": gate.tag,
-                "blocking": gate.blocking,
-                "broken": gate.broken,
-                "text": gate.text,
-                "last_fix": gate.last_fix,
-            }
-            for gate in gates
-        ],
-        "fixes": [
-            {"tag": fix.tag, "path": fix.path, "line": fix.line, "replacement": fix.replacement}
-            for fix in fixes
-        ],
+        "gates": [{name: getattr(gate, name) for name in _SHOWN} for gate in gates],
+        "fixes": [asdict(fix) for fix in fixes],
     }
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from datetime import timedelta
 
 from bot.cli import terminal
-from bot.cli.common import positive_number, report_errors
+from bot.cli.common import positive_number
 from bot.github.model import DeliveryAttempt
 from bot.resources import open_app_api_from, read_settings, utc_now
-from bot.settings import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,17 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object per delivery")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the command; returns its exit code."""
-    with report_errors():
-        asyncio.run(_reconcile(read_settings(), arguments))
-    return 0
-
-
-async def _reconcile(settings: Settings, arguments: argparse.Namespace) -> None:
+async def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
     from bot.inbox.reconcile import FailedDeliveries
 
-    async with open_app_api_from(settings) as github:
+    async with open_app_api_from(read_settings()) as github:
         deliveries = FailedDeliveries(github, utc_now)
         failed = await deliveries.find_failed(timedelta(days=arguments.days))
         outcomes = [(attempt, "failed") for attempt in failed]

@@ -13,7 +13,6 @@ from shutil import copyfileobj
 from typing import IO, TYPE_CHECKING
 
 from bot.cli import UsageError
-from bot.cli.common import report_errors
 from bot.resources import CannotStart, read_database_url
 
 if TYPE_CHECKING:
@@ -25,12 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="what `whetstone backup` wrote; - for stdin")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the command; returns its exit code."""
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
     from bot.store.backup import BadBackup
 
     try:
-        with _open(arguments.file) as file, report_errors():
+        with _open(arguments.file) as file:
             size = asyncio.run(_restore(file))
     except OSError as error:
         raise UsageError(f"{arguments.file}: {error.strerror or error}") from None
@@ -38,7 +37,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{arguments.file}: {reason}; nothing was restored") from None
     print(f"{size.rows} rows of {size.tables} tables were restored.")
     print("People who used /feedback-forget since the backup are in the store again; ask them to repeat it.")
-    return 0
 
 
 @contextmanager

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 
 from bot import app
 from bot.cli import UsageError
-from bot.cli.common import port_number, report_errors
+from bot.cli.common import port_number
 from bot.inbox.heartbeat import HeartbeatSettings, WatchdogLimits
 from bot.inbox.reconcile import ReconcileSchedule
 from bot.resources import (
-    CannotStart,
     configure_logging_from,
     describe_store,
     read_settings,
@@ -75,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         return asyncio.run(
             serve_until_stopped(settings, web=not arguments.worker_only, worker=not arguments.web_only)
         )
-    except (CannotStart, OSError) as error:
+    except OSError as error:
         raise UsageError(str(error)) from error
 
 
@@ -147,12 +146,11 @@ _CREDENTIALS = (
 
 def run_setup(arguments: argparse.Namespace) -> int:
     """Register the App where there is none yet, then serve, with the last two steps at /setup."""
-    with report_errors():
-        try:
-            bare = _with_address(read_settings_without_credentials(), arguments)
-            return asyncio.run(_set_up(bare, arguments))
-        except OSError as error:
-            raise UsageError(str(error)) from error
+    try:
+        bare = _with_address(read_settings_without_credentials(), arguments)
+        return asyncio.run(_set_up(bare, arguments))
+    except OSError as error:
+        raise UsageError(str(error)) from error
 
 
 async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:

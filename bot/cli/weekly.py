@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 
 from bot.cli.common import (
+    add_repository,
     find_recorded_repository,
     open_recorded,
-    parse_repository_name,
-    report_errors,
     run_job,
 )
 from bot.markdown.links import GitHubLinks, LinkContext
@@ -23,27 +21,17 @@ _NOTHING = "No pull requests were reviewed this week, so there is nothing to pos
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", help="the repository")
+    add_repository(parser)
     parser.add_argument("--dry-run", action="store_true", help="print the issue without posting it")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the command; returns its exit code."""
-    parse_repository_name(arguments.repository)
-    with report_errors():
-        asyncio.run((_show if arguments.dry_run else _post)(arguments.repository))
-    return 0
-
-
-async def _show(name: str) -> None:
+async def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    name = arguments.repository
+    settings = None if arguments.dry_run else read_settings()
     issue = await current_week(name)
-    print(issue.body if issue else _NOTHING)
-
-
-async def _post(name: str) -> None:
-    settings = read_settings()
-    if await current_week(name) is None:
-        print(_NOTHING)
+    if issue is None or settings is None:
+        print(issue.body if issue else _NOTHING)
         return
     handed_over = await post_week(settings, name)
     done = "The running server updated the weekly summary" if handed_over else "Updated the weekly summary"

@@ -1,7 +1,7 @@
 """All slash commands: arguments, permission, help, and what each one does.
 
-To add a command, write its request class here (its reply's text in `text.py`) and an entry in
-`SLASH_COMMANDS`; one that needs more than the giver's role also has its reads in `fetch.py`.
+To add a command, write its class here (its reply's text in `text.py`) and name it in `SLASH_COMMANDS`;
+one that needs more than the giver's role also has its reads in `fetch.py`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Self
 
 from bot import regex
 from bot.commands import text
@@ -19,7 +20,6 @@ from bot.commands.model import (
     CommandOutcome,
     CommandPermission,
     CommandRequest,
-    SlashCommand,
     reject_words,
 )
 from bot.commands.overrides import (
@@ -57,9 +57,22 @@ _ANCHORS = {
 }
 
 
+_ANYONE = CommandPermission(Permission.READ)
+_ANYONE_AND_BOT = CommandPermission(Permission.READ, or_bot_author=True)
+_TRIAGE = CommandPermission(Permission.TRIAGE)
+_OVERRIDES = CommandPermission(Permission.WRITE, except_author=True)
+_APPEALS = CommandPermission(Permission.WRITE, or_author=True, or_bot_author=True)
+
+
 @dataclass(frozen=True, slots=True)
 class HistoryRequest(CommandRequest):
     """`/feedback-history`: an author's record; the pull request's author where no login is given."""
+
+    name = "history"
+    usage = "[@login] [30d|24h|…] [tag]"
+    example = "/feedback-history @rio-agent[bot] 30d date_errors"
+    help = "Which gates an author breaks, how often, and what fixed them last time."
+    who = _ANYONE_AND_BOT
 
     login: str | None = None
     hours: int | None = None
@@ -88,7 +101,7 @@ class HistoryRequest(CommandRequest):
         subject = facts.subject or context.pull_request.author
         visibility = record_visibility(
             context.role,
-            own=subject.id == context.invocation.account.id,
+            own=subject.id == context.invocation.text.account.id,
             agent=context.rules.authors.is_agent(subject.login, bot=subject.bot),
             public_thread=not repository.private,
         )
@@ -105,6 +118,11 @@ class HistoryRequest(CommandRequest):
 class LessonsRequest(CommandRequest):
     """`/feedback-lessons`: what reviews here keep asking for, as a section to copy."""
 
+    name = "lessons"
+    example = "/feedback-lessons"
+    help = "What reviews here keep asking for, as a section for `AGENTS.md`."
+    who = _TRIAGE
+
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Reply with the section."""
         report = context.facts.lessons
@@ -117,18 +135,28 @@ class LessonsRequest(CommandRequest):
 class ShowRequest(CommandRequest):
     """`/feedback`: post or refresh the comment now."""
 
+    name = ""
+    example = "/feedback"
+    help = "Post the feedback comment, or refresh it."
+    who = _ANYONE
+
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Ask for the comment; it is the answer, unless there is nothing to show."""
         iteration = current_iteration(context.pull_request)
         if iteration is None or not (iteration.is_rejected or context.pull_request.sticky):
             return context.reply("No reviewer or check requests changes on this pull request.\n")
-        asked = replace(context.pull_request, comment_requested_at=context.invocation.at)
+        asked = replace(context.pull_request, comment_requested_at=context.invocation.text.at)
         return replace(context, pull_request=asked).acknowledge()
 
 
 @dataclass(frozen=True, slots=True)
 class HelpRequest(CommandRequest):
     """`/feedback-help`: the list of commands."""
+
+    name = "help"
+    example = "/feedback-help"
+    help = "This list."
+    who = _ANYONE_AND_BOT
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """List the commands."""
@@ -138,6 +166,12 @@ class HelpRequest(CommandRequest):
 @dataclass(frozen=True, slots=True)
 class ExplainRequest(CommandRequest):
     """`/feedback-explain`: what a gate wants."""
+
+    name = "explain"
+    usage = "TAG"
+    example = "/feedback-explain date_errors"
+    help = "What a gate requires, with examples."
+    who = _ANYONE_AND_BOT
 
     tag: str
 
@@ -163,6 +197,13 @@ class ExplainRequest(CommandRequest):
 @dataclass(frozen=True, slots=True)
 class RejectRequest(CommandRequest):
     """`/feedback-reject`: a verdict, or an appeal refused."""
+
+    name = "reject"
+    usage = "TAG… [path:line] [reason: …]"
+    example = "/feedback-reject date_errors claims/x.md:5 reason: month 13"
+    help = "Reject this revision for these tags, or refuse an appeal."
+    who = _OVERRIDES
+    needs_fresh_role = True
 
     tags: tuple[str, ...]
     place: Location | None = None
@@ -193,12 +234,12 @@ class RejectRequest(CommandRequest):
         rulings = tuple(context.ruling(RulingAction.REJECT, tag, self.reason or "") for tag in self.tags)
         pull_request, invocation = context.pull_request, context.invocation
         page = context.site.web.pull_url(pull_request.repository, pull_request.number)
-        url = f"{page}{_ANCHORS[invocation.where]}{invocation.id}"
+        url = f"{page}{_ANCHORS[invocation.text.where]}{invocation.text.id}"
         ledger = build_ledger(pull_request)
         ruled = replace(pull_request, rulings=(*pull_request.rulings, *rulings))
         undecided = open_appeals(ruled, ledger)
         refused = [each for name, each in open_appeals(pull_request, ledger).items() if name not in undecided]
-        place = self.place or invocation.place
+        place = self.place or invocation.text.place
         ids = [name for name in self.tags if not is_tag(name)]
         if unknown := next((name for name in ids if not find_open(pull_request, name)), None):
             names = open_names(pull_request)
@@ -226,6 +267,13 @@ class IterationChoice(StrEnum):
 class SelectRequest(CommandRequest):
     """`/feedback-select`: this iteration is the result."""
 
+    name = "select"
+    usage = "best|final|N reason: …"
+    example = "/feedback-select best reason: the last push broke the links"
+    help = "Select the iteration that counts as the result."
+    who = _OVERRIDES
+    needs_fresh_role = True
+
     choice: IterationChoice | int
     reason: str
 
@@ -245,7 +293,7 @@ class SelectRequest(CommandRequest):
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Record the selection with its audit."""
         invocation = context.invocation
-        requester = SelectionRequester(invocation.account, invocation.at, context.head_seen)
+        requester = SelectionRequester(invocation.text.account, invocation.text.at, context.head_seen)
         selected, reply = apply_selection(
             context.pull_request, str(self.choice), self.reason, requester, context.rules
         )
@@ -253,19 +301,31 @@ class SelectRequest(CommandRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class DismissRequest(CommandRequest):
-    """`/feedback-dismiss`: the tag does not hold, or an appeal is upheld."""
+class FindingRequest(CommandRequest):
+    """A command about the open findings with a tag or an id, for a reason."""
 
     tag: str
     reason: str
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> DismissRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self | ArgumentError:
         """Read one tag and a reason."""
         tag = _parse_tag(arguments)
         if isinstance(tag, ArgumentError):
             return tag
-        return _missing_reason(arguments) or DismissRequest(tag, arguments.reason or "")
+        return _missing_reason(arguments) or cls(tag, arguments.reason or "")
+
+
+@dataclass(frozen=True, slots=True)
+class DismissRequest(FindingRequest):
+    """`/feedback-dismiss`: the tag does not hold, or an appeal is upheld."""
+
+    name = "dismiss"
+    usage = "TAG reason: …"
+    example = "/feedback-dismiss date_errors reason: the date is right"
+    help = "Dismiss a tag at this revision, or uphold an appeal."
+    who = _OVERRIDES
+    needs_fresh_role = True
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Lift the tag at the head that the giver saw."""
@@ -280,26 +340,22 @@ class DismissRequest(CommandRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class AppealRequest(CommandRequest):
+class AppealRequest(FindingRequest):
     """`/feedback-appeal`: the tag is wrong, a maintainer should look."""
 
-    tag: str
-    reason: str
-
-    @classmethod
-    def parse(cls, arguments: CommandArguments) -> AppealRequest | ArgumentError:
-        """Read one tag and a reason."""
-        tag = _parse_tag(arguments)
-        if isinstance(tag, ArgumentError):
-            return tag
-        return _missing_reason(arguments) or AppealRequest(tag, arguments.reason or "")
+    name = "appeal"
+    usage = "TAG reason: …"
+    example = "/feedback-appeal date_errors reason: the source gives no other date"
+    help = "Object to a tag. The objection is shown at its gate until a maintainer decides."
+    who = _APPEALS
+    needs_fresh_role = True
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Record the appeal."""
         if not find_open(context.pull_request, self.tag):
             names = open_names(context.pull_request)
             return context.reply(text.not_open_text(self.tag, names, context.rules.gates))
-        account = context.invocation.account
+        account = context.invocation.text.account
         if account.bot and any(
             ruling.act is RulingAction.APPEAL and (ruling.by_id, ruling.tag) == (account.id, self.tag)
             for ruling in context.pull_request.rulings
@@ -313,9 +369,14 @@ class AppealRequest(CommandRequest):
 class ExportRequest(CommandRequest):
     """`/feedback-export`: where the giver's data can be downloaded."""
 
+    name = "export"
+    example = "/feedback-export"
+    help = "Where to download everything that is stored about you."
+    who = _ANYONE
+
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Say where the data is."""
-        login = context.invocation.account.login
+        login = context.invocation.text.account.login
         return context.reply(
             text.export_text(login, context.pull_request.repository, context.site.public_url)
         )
@@ -324,6 +385,12 @@ class ExportRequest(CommandRequest):
 @dataclass(frozen=True, slots=True)
 class ForgetRequest(CommandRequest):
     """`/feedback-forget`: delete the giver's data; unconfirmed, only say what would be deleted."""
+
+    name = "forget"
+    usage = "[confirm]"
+    example = "/feedback-forget confirm"
+    help = "Delete what is stored about you. Without `confirm`, only list it."
+    who = _ANYONE
 
     confirmed: bool = False
 
@@ -336,7 +403,7 @@ class ForgetRequest(CommandRequest):
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Delete the data once it is confirmed; the reply then contains no name."""
-        account, facts = context.invocation.account, context.facts
+        account, facts = context.invocation.text.account, context.facts
         reply = text.forget_text(account.login, facts.stored, done=self.confirmed)
         if not self.confirmed:
             return context.reply(reply)
@@ -407,110 +474,23 @@ def _parse_location(word: str) -> Location | None:
     return Location(match["path"], line, end if end > line else None)
 
 
-_ANYONE = CommandPermission(Permission.READ)
-_ANYONE_AND_BOT = CommandPermission(Permission.READ, or_bot_author=True)
-_TRIAGE = CommandPermission(Permission.TRIAGE)
-_OVERRIDES = CommandPermission(Permission.WRITE, except_author=True)
-_APPEALS = CommandPermission(Permission.WRITE, or_author=True, or_bot_author=True)
-
-SLASH_COMMANDS = (
-    SlashCommand(
-        name="history",
-        usage="[@login] [30d|24h|…] [tag]",
-        example="/feedback-history @rio-agent[bot] 30d date_errors",
-        help="Which gates an author breaks, how often, and what fixed them last time.",
-        who=_ANYONE_AND_BOT,
-        request=HistoryRequest,
-    ),
-    SlashCommand(
-        name="lessons",
-        usage="",
-        example="/feedback-lessons",
-        help="What reviews here keep asking for, as a section for `AGENTS.md`.",
-        who=_TRIAGE,
-        request=LessonsRequest,
-    ),
-    SlashCommand(
-        name="explain",
-        usage="TAG",
-        example="/feedback-explain date_errors",
-        help="What a gate requires, with examples.",
-        who=_ANYONE_AND_BOT,
-        request=ExplainRequest,
-    ),
-    SlashCommand(
-        name="appeal",
-        usage="TAG reason: …",
-        example="/feedback-appeal date_errors reason: the source gives no other date",
-        help="Object to a tag. The objection is shown at its gate until a maintainer decides.",
-        who=_APPEALS,
-        request=AppealRequest,
-        needs_fresh_role=True,
-    ),
-    SlashCommand(
-        name="reject",
-        usage="TAG… [path:line] [reason: …]",
-        example="/feedback-reject date_errors claims/x.md:5 reason: month 13",
-        help="Reject this revision for these tags, or refuse an appeal.",
-        who=_OVERRIDES,
-        request=RejectRequest,
-        needs_fresh_role=True,
-    ),
-    SlashCommand(
-        name="dismiss",
-        usage="TAG reason: …",
-        example="/feedback-dismiss date_errors reason: the date is right",
-        help="Dismiss a tag at this revision, or uphold an appeal.",
-        who=_OVERRIDES,
-        request=DismissRequest,
-        needs_fresh_role=True,
-    ),
-    SlashCommand(
-        name="select",
-        usage="best|final|N reason: …",
-        example="/feedback-select best reason: the last push broke the links",
-        help="Select the iteration that counts as the result.",
-        who=_OVERRIDES,
-        request=SelectRequest,
-        needs_fresh_role=True,
-    ),
-    SlashCommand(
-        name="export",
-        usage="",
-        example="/feedback-export",
-        help="Where to download everything that is stored about you.",
-        who=_ANYONE,
-        request=ExportRequest,
-    ),
-    SlashCommand(
-        name="forget",
-        usage="[confirm]",
-        example="/feedback-forget confirm",
-        help="Delete what is stored about you. Without `confirm`, only list it.",
-        who=_ANYONE,
-        request=ForgetRequest,
-    ),
-    SlashCommand(
-        name="",
-        usage="",
-        example="/feedback",
-        help="Post the feedback comment, or refresh it.",
-        who=_ANYONE,
-        request=ShowRequest,
-    ),
-    SlashCommand(
-        name="help",
-        usage="",
-        example="/feedback-help",
-        help="This list.",
-        who=_ANYONE_AND_BOT,
-        request=HelpRequest,
-    ),
+SLASH_COMMANDS: tuple[type[CommandRequest], ...] = (
+    HistoryRequest,
+    LessonsRequest,
+    ExplainRequest,
+    AppealRequest,
+    RejectRequest,
+    DismissRequest,
+    SelectRequest,
+    ExportRequest,
+    ForgetRequest,
+    ShowRequest,
+    HelpRequest,
 )
 
 _BY_NAME = {command.name: command for command in SLASH_COMMANDS}
 
 
-def find_command(name: str) -> SlashCommand | None:
+def find_command(name: str) -> type[CommandRequest] | None:
     """Return the command of this name, in any case."""
     return _BY_NAME.get(name.lower())

@@ -14,7 +14,6 @@ from bot.commands.model import (
     CommandInvocation,
     CommandOutcome,
     InvalidCommand,
-    ParsedCommand,
     Permit,
     check_permission,
     invocation_text_key,
@@ -47,14 +46,14 @@ def decide_command(
     ):
         permit = Permit.IGNORED if giver.is_bot else Permit.NO  # a person sees that it was read
     if permit is Permit.IGNORED or any(
-        invocation_text_key(reply.key) == invocation.text_key for reply in facts.replies
+        invocation_text_key(reply.key) == invocation.text.key for reply in facts.replies
     ):
         return CommandOutcome(pull_request)
     if permit is Permit.NO:
         return context.refuse()
     if isinstance(invocation.parsed, InvalidCommand):
         return context.reply(usage_text(invocation.parsed))
-    return invocation.parsed.request.decide(context)
+    return invocation.parsed.decide(context)
 
 
 def is_rate_limited(giver: CommandGiver) -> bool:
@@ -69,8 +68,12 @@ def can_be_answered(
     """Whether a rate-limited giver gets another reply; the commands of one text are one question."""
     # A reply to somebody who was forgotten since is nobody's, and counts as everybody's: otherwise
     # forgetting would reset the count. Forgetting is not put off by the question that comes before it.
-    accounts = {NO_ACCOUNT} if _is_confirmed_forget(invocation) else {NO_ACCOUNT, invocation.account.id}
-    others = (reply for reply in previous if invocation_text_key(reply.key) != invocation.text_key)
+    accounts = (
+        {NO_ACCOUNT}
+        if invocation.parsed == ForgetRequest(confirmed=True)
+        else {NO_ACCOUNT, invocation.text.account.id}
+    )
+    others = (reply for reply in previous if invocation_text_key(reply.key) != invocation.text.key)
     return can_answer([reply.at for reply in others if reply.account_id in accounts], now)
 
 
@@ -78,12 +81,3 @@ def can_answer(replied_at: Sequence[datetime], now: datetime) -> bool:
     """Whether the limit allows another reply in a thread after these."""
     today = [at for at in replied_at if at > now - timedelta(days=1)]
     return len(today) < MAX_REPLIES_PER_DAY and all(at <= now - REPLY_PAUSE for at in today)
-
-
-def _is_confirmed_forget(invocation: CommandInvocation) -> bool:
-    parsed = invocation.parsed
-    return (
-        isinstance(parsed, ParsedCommand)
-        and isinstance(parsed.request, ForgetRequest)
-        and parsed.request.confirmed
-    )

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bot.commands.catalogue import ForgetRequest, HistoryRequest, LessonsRequest
 from bot.commands.decide import decide_command
-from bot.commands.model import CommandFacts, CommandInvocation, CommandOutcome, ParsedCommand
+from bot.commands.model import CommandFacts, CommandInvocation, CommandOutcome, InvalidCommand
 from bot.commands.store import load_replies
 from bot.gates.config import Permission, RepositoryRules
 from bot.github.client import GitHub
@@ -46,7 +46,7 @@ class CommandHandler:
         common = CommandFacts(await self.github.me(), now, replies=replies)
         for invocation in invocations:
             # GitHub's clock may be ahead of ours; the command is never from the future.
-            common = replace(common, now=max(now, invocation.at), new_replies=outcome.replies)
+            common = replace(common, now=max(now, invocation.text.at), new_replies=outcome.replies)
             facts = await self._fetch_facts(invocation, outcome.pull_request, rules, common)
             decided = decide_command(invocation, outcome.pull_request, facts, rules, self.site)
             outcome = decided.after(outcome)
@@ -59,12 +59,12 @@ class CommandHandler:
         rules: RepositoryRules,
         facts: CommandFacts,
     ) -> CommandFacts:
-        account, repository = invocation.account, pull_request.repository
+        account, repository = invocation.text.account, pull_request.repository
         if account.id == facts.me.id or (account.bot and account.id != pull_request.author.id):
             return facts  # ignored, so nothing is read for it
-        request = invocation.parsed.request if isinstance(invocation.parsed, ParsedCommand) else None
+        request = invocation.parsed
         if not account.bot:
-            fresh = request is not None and invocation.command.needs_fresh_role
+            fresh = not isinstance(request, InvalidCommand) and request.needs_fresh_role
             facts = replace(facts, role=await self.github.role(repository, account, fresh=fresh))
         match request:
             case HistoryRequest():

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from datetime import datetime
 
 from bot import regex
 from bot.commands.catalogue import SLASH_COMMANDS, find_command
@@ -12,16 +10,16 @@ from bot.commands.model import (
     COMMAND_PREFIX,
     ArgumentError,
     CommandInvocation,
+    CommandRequest,
+    CommandText,
     InvalidCommand,
-    ParsedCommand,
+    split_arguments,
 )
 from bot.gates.model import nearest_word
 from bot.markdown.blocks import SpanKind
 from bot.markdown.spans import mask_hidden
 from bot.pull_request.effects import CommandSource
 from bot.pull_request.events import CommentEvent, Event, InlineCommentEvent, ReviewEvent
-from bot.pull_request.model import hash_text
-from bot.values import Account, Location, Repository
 from bot.verdicts.tags import comment_location
 
 MAX_COMMANDS = 3
@@ -42,14 +40,14 @@ _MASKED = (
 )
 
 
-def parse_commands(body: str) -> tuple[ParsedCommand | InvalidCommand, ...]:
+def parse_commands(body: str) -> tuple[CommandRequest | InvalidCommand, ...]:
     """Return the commands at the start of a line, outside quotes and code, each once, the first few.
 
     Only for text that was just created: an edit is not a new command.
     """
     if COMMAND_PREFIX not in body.lower():
         return ()
-    commands: list[ParsedCommand | InvalidCommand] = []
+    commands: list[CommandRequest | InvalidCommand] = []
     for line in _LINE.finditer(mask_hidden(body, *_MASKED)):
         has_longer_name = regex.is_word(line[2][:1]) or line[2].startswith(("/", "-"))
         starts_line = body[line.start() :].lstrip(" ").lower().startswith(COMMAND_PREFIX)
@@ -64,14 +62,12 @@ def parse_commands(body: str) -> tuple[ParsedCommand | InvalidCommand, ...]:
     return tuple(commands)
 
 
-def _parse_command(name: str, arguments: str) -> ParsedCommand | InvalidCommand | None:
+def _parse_command(name: str, arguments: str) -> CommandRequest | InvalidCommand | None:
     command = find_command(name)
     if command is None:
         return _misspelt(name)
-    request = command.parse(arguments)
-    if isinstance(request, ArgumentError):
-        return InvalidCommand(command, request.message)
-    return ParsedCommand(command, request)
+    request = command.parse(split_arguments(arguments))
+    return InvalidCommand(command, request.message) if isinstance(request, ArgumentError) else request
 
 
 def _misspelt(name: str) -> InvalidCommand | None:
@@ -84,41 +80,10 @@ def _misspelt(name: str) -> InvalidCommand | None:
     return InvalidCommand(meant, f"there is no `{COMMAND_PREFIX}-{name}`") if meant else None
 
 
-@dataclass(frozen=True, slots=True)
-class CommandText:
-    """A new comment or review."""
-
-    where: CommandSource
-    id: int
-    account: Account
-    sender_id: int
-    at: datetime
-    body: str
-    repository: Repository
-    number: int
-    node_id: str = ""
-    inline: int | None = None
-    """The first comment of its inline thread."""
-    place: Location | None = None
-    """The lines that an inline comment is at."""
-
-
 def find_invocations(events: Iterable[Event]) -> tuple[CommandInvocation, ...]:
     """Return the commands in new texts, in the order of the events, each once."""
     invocations = (
-        CommandInvocation(
-            key=f"{text.where}:{text.id}/{index}",
-            where=text.where,
-            id=text.id,
-            node_id=text.node_id,
-            account=text.account,
-            sender_id=text.sender_id,
-            at=text.at,
-            parsed=command,
-            inline=text.inline,
-            body_hash=hash_text(text.body),
-            place=text.place,
-        )
+        CommandInvocation(text, index, command)
         for text in new_texts(events)
         for index, command in enumerate(parse_commands(text.body))
     )

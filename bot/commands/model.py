@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from itertools import groupby
-from typing import Self
+from typing import ClassVar, Self
 
 from bot import regex
 from bot.gates.config import Permission, RepositoryRules
@@ -28,7 +28,7 @@ from bot.pull_request.effects import (
     join_topics,
 )
 from bot.pull_request.model import PullRequest, Ruling, RulingAction
-from bot.values import Account, Location
+from bot.values import Account, Location, Repository
 
 COMMAND_PREFIX = "/feedback"
 """How every command begins."""
@@ -95,12 +95,33 @@ def reject_words(words: Sequence[str]) -> ArgumentError | None:
 
 
 class CommandRequest(ABC):
-    """One slash command with its arguments: how they are parsed, and what it does.
+    """A slash command, with its help, and its arguments as one person gave them.
 
-    A request's `repr` is stored with the reply (`CommandInvocation.topic`): its fields keep their names.
+    A request's `repr` is stored with the reply (`topic`): its fields keep their names.
     """
 
     __slots__ = ()
+
+    name: ClassVar[str]
+    """What follows `/feedback-`; `/feedback` itself has no name."""
+    usage: ClassVar[str] = ""
+    """The arguments as the help shows them."""
+    example: ClassVar[str]
+    """A whole line that works."""
+    help: ClassVar[str]
+    who: ClassVar[CommandPermission]
+    needs_fresh_role: ClassVar[bool] = False
+    """The giver's role is read from GitHub again, not from the cache: the command overrides a verdict."""
+
+    @classmethod
+    def line(cls) -> str:
+        """Return how the command begins: `/feedback-history`."""
+        return f"{COMMAND_PREFIX}-{cls.name}" if cls.name else COMMAND_PREFIX
+
+    @classmethod
+    def synopsis(cls) -> str:
+        """Return the whole line with its arguments."""
+        return f"{cls.line()} {cls.usage}".rstrip()
 
     @classmethod
     def parse(cls, arguments: CommandArguments) -> Self | ArgumentError:
@@ -111,99 +132,68 @@ class CommandRequest(ABC):
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Carry the command out; its giver's permission was checked before."""
 
-
-@dataclass(frozen=True, slots=True)
-class SlashCommand:
-    """A command's entry in the catalogue; its help and a working example are mandatory."""
-
-    name: str
-    usage: str
-    """The arguments as the help shows them; empty for none."""
-    example: str
-    """A whole line that works."""
-    help: str
-    who: CommandPermission
-    request: type[CommandRequest]
-    needs_fresh_role: bool = False
-    """The giver's role is read from GitHub again, not from the cache: the command overrides a verdict."""
-
-    def __post_init__(self) -> None:
-        """Reject a command without the texts that explain it after wrong usage."""
-        if not (self.help.strip() and self.example.startswith(self.line)):
-            raise ValueError(f"{self.line} needs its own help and example")
-        request = self.parse(self.example.removeprefix(self.line))
-        if isinstance(request, ArgumentError):
-            raise ValueError(f"{self.example}: {request.message}")  # noqa: TRY004 - its text is wrong, not its type
-
     @property
-    def line(self) -> str:
-        """How it begins: `/feedback-history`; `/feedback` itself has no name."""
-        return f"{COMMAND_PREFIX}-{self.name}" if self.name else COMMAND_PREFIX
-
-    @property
-    def synopsis(self) -> str:
-        """The whole line with its arguments."""
-        return f"{self.line} {self.usage}".rstrip()
-
-    def parse(self, text: str) -> CommandRequest | ArgumentError:
-        """Parse the text after the name."""
-        return self.request.parse(split_arguments(text))
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedCommand:
-    """A command with valid arguments."""
-
-    command: SlashCommand
-    request: CommandRequest
+    def topic(self) -> str:
+        """The question, equal for equal questions."""
+        # Stored with the reply, so the names of 0.1 stay: a reply from before an update is still found.
+        return f"{self.name}:{repr(self).replace('Request(', 'Asked(', 1)}"
 
 
 @dataclass(frozen=True, slots=True)
 class InvalidCommand:
     """The intended command, and what is wrong with it."""
 
-    command: SlashCommand
+    command: type[CommandRequest]
     message: str
+
+    @property
+    def topic(self) -> str:
+        """The question, equal for every wrong use of the command."""
+        return f"{self.command.name}:wrong"
 
 
 @dataclass(frozen=True, slots=True)
-class CommandInvocation:
-    """A command with its giver and the text that it was found in."""
+class CommandText:
+    """A new comment or review."""
 
-    key: str
-    """Identifies this invocation: `comment:81/0`."""
     where: CommandSource
     id: int
-    node_id: str
     account: Account
     sender_id: int
     at: datetime
-    parsed: ParsedCommand | InvalidCommand
+    body: str
+    repository: Repository
+    number: int
+    node_id: str = ""
     inline: int | None = None
     """The first comment of its inline thread."""
-    body_hash: str = ""
-    """Of the text that the command was found in."""
     place: Location | None = None
     """The lines that an inline comment is at."""
 
     @property
-    def text_key(self) -> str:
-        """The text that the command was found in: `comment:81`."""
-        return invocation_text_key(self.key)
+    def key(self) -> str:
+        """Identifies the text: `comment:81`."""
+        return f"{self.where}:{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandInvocation:
+    """A command in the text that it was found in."""
+
+    text: CommandText
+    index: int
+    """How many others are before it in the text."""
+    parsed: CommandRequest | InvalidCommand
 
     @property
-    def command(self) -> SlashCommand:
+    def key(self) -> str:
+        """Identifies this invocation: `comment:81/0`."""
+        return f"{self.text.key}/{self.index}"
+
+    @property
+    def command(self) -> type[CommandRequest]:
         """The intended command."""
-        return self.parsed.command
-
-    @property
-    def topic(self) -> str:
-        """The question, equal for equal questions."""
-        if isinstance(self.parsed, InvalidCommand):
-            return f"{self.command.name}:wrong"
-        # Stored with the reply, so the names of 0.1 stay: a reply from before an update is still found.
-        request = repr(self.parsed.request).replace("Request(", "Asked(", 1)
-        return f"{self.command.name}:{request}"
+        return self.parsed.command if isinstance(self.parsed, InvalidCommand) else type(self.parsed)
 
 
 def invocation_text_key(key: str) -> str:
@@ -237,7 +227,9 @@ class CommandGiver:
     """The sender of the event is the author of the text."""
 
 
-def check_permission(command: SlashCommand, giver: CommandGiver, *, by_author: bool = False) -> Permit:
+def check_permission(
+    command: type[CommandRequest], giver: CommandGiver, *, by_author: bool = False
+) -> Permit:
     """Decide by who gave the command; `by_author` is the repository's `overrides.by_author`."""
     who = command.who
     if giver.is_bot_itself or not giver.is_text_author:
@@ -331,38 +323,25 @@ class CommandContext:
     @property
     def giver(self) -> CommandGiver:
         """Who gave the command."""
-        account, author = self.invocation.account, self.pull_request.author
+        text, author = self.invocation.text, self.pull_request.author
         return CommandGiver(
             role=self.role,
-            is_author=account.id == author.id,
-            is_bot=account.bot,
-            is_agent=self.rules.authors.is_agent(account.login, bot=account.bot),
-            is_bot_itself=account.id == self.facts.me.id,
-            is_text_author=self.invocation.sender_id == account.id,
+            is_author=text.account.id == author.id,
+            is_bot=text.account.bot,
+            is_agent=self.rules.authors.is_agent(text.account.login, bot=text.account.bot),
+            is_bot_itself=text.account.id == self.facts.me.id,
+            is_text_author=text.sender_id == text.account.id,
         )
 
     @property
     def head_seen(self) -> str:
         """The head when the command was written: a comment's payload does not say it."""
-        earlier = (
-            revision for revision in self.pull_request.revisions if revision.seen_at <= self.invocation.at
-        )
-        newest = max(earlier, key=lambda revision: revision.seen_at, default=None)
-        return newest.head if newest else self.pull_request.head
+        return self.pull_request.head_at(self.invocation.text.at)
 
     def ruling(self, action: RulingAction, tag: str, reason: str) -> Ruling:
         """Build the giver's ruling on a tag."""
-        account = self.invocation.account
-        return Ruling(
-            action,
-            tag,
-            account.id,
-            account.login,
-            self.invocation.at,
-            self.head_seen,
-            reason,
-            self.invocation.key,
-        )
+        account, at = self.invocation.text.account, self.invocation.text.at
+        return Ruling(action, tag, account.id, account.login, at, self.head_seen, reason, self.invocation.key)
 
     def refuse(self) -> CommandOutcome:
         """React with confusion, and reply nothing."""
@@ -379,18 +358,16 @@ class CommandContext:
             repository=pull_request.repository,
             number=pull_request.number,
             key=invocation.key,
-            topic=invocation.topic,
-            account_id=NO_ACCOUNT if anonymous else invocation.account.id,
+            topic=invocation.parsed.topic,
+            account_id=NO_ACCOUNT if anonymous else invocation.text.account.id,
             at=self.facts.now,
             body=body,
-            inline=invocation.inline,
+            inline=invocation.text.inline,
         )
         if rulings:
             pull_request = replace(pull_request, rulings=(*pull_request.rulings, *rulings))
         return CommandOutcome(pull_request, (self._reaction(ReactionKind.EYES),), (reply,))
 
     def _reaction(self, kind: ReactionKind) -> AddReaction:
-        invocation = self.invocation
-        return AddReaction(
-            self.pull_request.repository, invocation.where, invocation.id, invocation.node_id, kind
-        )
+        text = self.invocation.text
+        return AddReaction(self.pull_request.repository, text.where, text.id, text.node_id, kind)

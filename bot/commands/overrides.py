@@ -11,8 +11,6 @@ from bot.findings.model import Finding
 from bot.gates.config import RepositoryRules
 from bot.iterations.model import current_iteration
 from bot.iterations.selection import (
-    SelectionRefused,
-    SelectionReport,
     parse_choice,
     render_selection_report,
     select_iteration,
@@ -22,12 +20,12 @@ from bot.markdown.escape import code_span
 from bot.markdown.links import format_login, short_sha
 from bot.pull_request.model import (
     Item,
-    OverrideAudit,
     PullRequest,
     SelectionOverride,
     Stance,
     Validator,
     Verdict,
+    hash_text,
 )
 from bot.values import Account
 from bot.verdicts.tags import limit_items
@@ -59,19 +57,19 @@ def apply_rejection(
 
     The command is their newest verdict, so their later approval lifts it like a review.
     """
-    account = invocation.account
+    account, at = invocation.text.account, invocation.text.at
     kept, omitted = limit_items(items)
     rejection = Verdict(
         id=f"command:{invocation.key}",
         validator=Validator(f"user:{account.id}", account.login, bot=account.bot),
         stance=Stance.REJECTS,
-        at=invocation.at,
-        head=pull_request.head_at(invocation.at),
+        at=at,
+        head=pull_request.head_at(at),
         items=kept,
         more=omitted,
         url=url,
         permission=role,
-        body_hash=invocation.body_hash,
+        body_hash=hash_text(invocation.text.body),
     )
     others = tuple(verdict for verdict in pull_request.verdicts if verdict.id != rejection.id)
     return replace(pull_request, verdicts=(*others, rejection))
@@ -108,32 +106,21 @@ def apply_selection(
     if len(report.scored) == 1:
         return pull_request, "Only one iteration has been reviewed, so there is nothing to choose from.\n"
     parsed = parse_choice(choice, report.trajectory, reason)
-    if isinstance(parsed, SelectionRefused):
-        return pull_request, f"{parsed.reason}\n"
+    if isinstance(parsed, str):
+        return pull_request, f"{parsed}\n"
     kind, number = parsed
     account = requester.account
     override = SelectionOverride(
         kind, account.login, reason, requester.at, requester.head, number, account.id
     )
     selection = select_iteration(report.trajectory, override, pull_request.head)
-    if selection.audit is None:
-        return pull_request, _head_moved_reply(requester, pull_request)
-    audits = (*pull_request.audits, selection.audit)[-MAX_AUDITS:]
-    return (
-        replace(pull_request, override=override, audits=audits),
-        _selected_reply(selection.audit, replace(report, selection=selection)),
-    )
-
-
-def _head_moved_reply(requester: SelectionRequester, pull_request: PullRequest) -> str:
-    seen, now = code_span(short_sha(requester.head)), code_span(short_sha(pull_request.head))
-    return (
-        f"Not selected: you asked at {seen}, but the head is now {now}. "
-        "If you still want it, repeat the command.\n"
-    )
-
-
-def _selected_reply(audit: OverrideAudit, report: SelectionReport) -> str:
+    audit = selection.audit
+    if audit is None:
+        seen, now = code_span(short_sha(requester.head)), code_span(short_sha(pull_request.head))
+        return pull_request, (
+            f"Not selected: you asked at {seen}, but the head is now {now}. "
+            "If you still want it, repeat the command.\n"
+        )
     change = (
         f"confirms iteration {audit.after}"
         if audit.before == audit.after
@@ -142,4 +129,5 @@ def _selected_reply(audit: OverrideAudit, report: SelectionReport) -> str:
     summary = (
         f"{format_login(audit.by)} {change}, at {code_span(short_sha(audit.head))}: {code_span(audit.reason)}"
     )
-    return f"{summary}\n\n{render_selection_report(report)}"
+    selected = replace(pull_request, override=override, audits=(*pull_request.audits, audit)[-MAX_AUDITS:])
+    return selected, f"{summary}\n\n{render_selection_report(replace(report, selection=selection))}"

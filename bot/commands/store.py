@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sqlalchemy import select, update
+from sqlalchemy.dialects.sqlite import insert
 
 from bot.pull_request.effects import Effect, PostedReply, PostReply
 from bot.store.database import Transaction, to_datetime
@@ -26,7 +27,7 @@ def save_replies(transaction: Transaction, lane: str, effects: Iterable[Effect])
         if isinstance(effect, PostReply)
     ]
     if rows:
-        transaction.execute(transaction.insert(reply_table).on_conflict_do_nothing(), rows)
+        transaction.execute(insert(reply_table).on_conflict_do_nothing(), rows)
 
 
 def mark_reply_posted(transaction: Transaction, key: str, comment_id: int, node_id: str) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+import threading
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import re2
 
@@ -13,6 +16,7 @@ from bot.detection.phrases import PhraseError, compile_phrase
 from bot.detection.rules import (
     COLUMNS,
     BriefAction,
+    BriefActions,
     CueMeaning,
     DetectionCue,
     DetectionRules,
@@ -22,11 +26,12 @@ from bot.detection.rules import (
     Points,
     RepositoryCue,
 )
-from bot.gates import yaml_reader
 from bot.gates.config import DetectionConfig
 from bot.gates.packs import rules_directory
-from bot.gates.problems import RuleFileError, RuleFileProblem
-from bot.gates.rule_files import find_schema_problems, is_checked, read_yaml_document
+from bot.gates.problems import RuleFileProblem
+from bot.gates.rule_files import RuleFile, parse_rule_file
+from bot.gates.schemas import list_at, object_at, text_at
+from bot.gates.yaml_reader import YamlPath, dotted
 
 RULES_FILE, MODEL_FILE = "detection.yml", "detection-model.tsv"
 CALIBRATION = "#calibration:"
@@ -43,11 +48,32 @@ def shipped_detection_rules() -> DetectionRules:
 
 @lru_cache(maxsize=16)
 def detection_rules(section: DetectionConfig) -> DetectionRules:
-    """Return the shipped rules with a repository's own cues, threshold and number of rounds."""
+    """Return the shipped rules with a repository's own cues and threshold."""
     cues = (RepositoryCue(FeedbackType(cue.type), cue.phrase) for cue in section.cues)
-    return shipped_detection_rules().extended(
-        cues, threshold=section.threshold, rounds=section.max_refinement_iterations
-    )
+    return shipped_detection_rules().extended(cues, threshold=section.threshold)
+
+
+_LOADING = threading.Lock()
+
+
+def load_detector() -> None:
+    """Load the shipped rules, unless they are loaded; slow enough to be called on a thread."""
+    with _LOADING:
+        if not is_detector_loaded():
+            shipped_detection_rules()
+            gc.freeze()  # they stay for good, so no collection has to look through them
+
+
+def is_detector_loaded() -> bool:
+    """Whether the shipped rules are loaded."""
+    return shipped_detection_rules.cache_info().currsize > 0
+
+
+@cache
+def brief_actions() -> BriefActions:
+    """Return the shipped actions alone: a brief without plain words needs nothing else of the rules."""
+    path = rules_directory() / RULES_FILE
+    return _actions(parse_rule_file(path.read_bytes(), str(path), "rules/detection"))
 
 
 def load_detection(directory: Path) -> DetectionRules:
@@ -60,17 +86,8 @@ def load_detection(directory: Path) -> DetectionRules:
 
 def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> DetectionRules:
     """Return the rules that these texts, each with the name of its file, hold."""
-    data, file = rules
-    root = read_yaml_document(data, file)
     model, problems = parse_model(*table)
-    if not is_checked(data, "rules/detection"):
-        problems += find_schema_problems(root, "rules/detection", file)
-    problems += _find_pattern_problems(root, file)
-    if problems:
-        raise RuleFileError(
-            tuple(sorted(problems, key=lambda problem: (problem.file, problem.line, problem.column)))
-        )
-    values = yaml_reader.to_plain(root)
+    values = parse_rule_file(*rules, "rules/detection", _find_pattern_problems, lambda _: problems)
     return DetectionRules(
         kinds={name: tuple(text.split()) for name, text in values["kinds"].items()},
         negations=frozenset(values["words"]["negations"].split()),
@@ -78,14 +95,18 @@ def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> Detec
         questions=frozenset(values["words"]["questions"].split()),
         cues=tuple(_cue(**cue) for cue in values["cues"]),
         structures=tuple(_structure(**structure) for structure in values["structures"]),
-        actions={
-            FeedbackType(kind): tuple(
-                BriefAction(action["action"], action["description"], action["template"]) for action in actions
-            )
-            for kind, actions in values["actions"].items()
-        },
+        actions=_actions(values),
         model=model,
     )
+
+
+def _actions(values: Mapping[str, Any]) -> BriefActions:
+    return {
+        FeedbackType(kind): tuple(
+            BriefAction(action["action"], action["description"], action["template"]) for action in actions
+        )
+        for kind, actions in values["actions"].items()
+    }
 
 
 def _cue(cue: str, says: str, example: str, phrases: str) -> DetectionCue:
@@ -97,39 +118,34 @@ def _structure(structure: str, says: str, signal: str, example: str, pattern: st
     return OutputStructure(structure, CueMeaning(says), signal, example, pattern)
 
 
-def _find_pattern_problems(root: yaml_reader.YamlMapping, file: str) -> Iterator[RuleFileProblem]:
+def _find_pattern_problems(file: RuleFile) -> Iterator[RuleFileProblem]:
     """Find phrases and expressions that can't be compiled; what is no text is the schema's to report."""
-    kinds = {entry.key: frozenset[str]() for entry in yaml_reader.entries(root, "kinds")}
-    for name, entry, text in _texts(root, "cues", "phrases"):
+    kinds = dict.fromkeys(object_at(file.values, "kinds"), frozenset[str]())
+    for path, text in _texts(file, "cues", "phrases"):
         for number, line in enumerate(text.splitlines(), 1):
             try:
                 if line.strip():
                     compile_phrase(line.strip(), kinds)
             except PhraseError as error:
-                what = f"{name} has {line.strip()[:60]!r}: {error}"
-                allowed = "see the language of phrases in detection.yml"
-                yield RuleFileProblem(file, entry.node.line + number, entry.column, what, allowed)
+                what = f"{dotted(path)} has {line.strip()[:60]!r}: {error}"
+                at, allowed = file.positions[path], "see the language of phrases in detection.yml"
+                column = file.keys[path].column
+                yield RuleFileProblem(file.name, at.line + number, column, what, allowed)
     options = re2.Options()
     options.log_errors = False
-    for name, entry, text in _texts(root, "structures", "pattern"):
+    for path, text in _texts(file, "structures", "pattern"):
         try:
             re2.compile(text, options)
         except re2.error as error:
-            what = f"{name} is not a valid RE2 expression ({error})"
-            yield RuleFileProblem(file, entry.node.line, entry.node.column, what, "leave out look-around")
+            what = f"{dotted(path)} is not a valid RE2 expression ({error})"
+            yield file.value_problem(path, what, "leave out look-around")
 
 
-def _texts(
-    root: yaml_reader.YamlMapping, section: str, key: str
-) -> Iterator[tuple[str, yaml_reader.YamlEntry, str]]:
-    """Yield this text of every entry of a section, with its path and its position."""
-    listed = yaml_reader.entry_at(root, section)
-    for index, item in enumerate(
-        listed.node.items if listed and isinstance(listed.node, yaml_reader.YamlSequence) else ()
-    ):
-        entry = yaml_reader.entry_at(item, key)
-        if entry and isinstance(entry.node, yaml_reader.YamlScalar) and isinstance(entry.node.value, str):
-            yield f"{section}[{index}].{key}", entry, entry.node.value
+def _texts(file: RuleFile, section: str, key: str) -> Iterator[tuple[YamlPath, str]]:
+    """Yield this text of every entry of a section, with its path."""
+    for index, item in enumerate(list_at(file.values, section)):
+        if text := text_at(item, key):
+            yield (section, index, key), text
 
 
 def parse_model(data: bytes, file: str) -> tuple[LearnedModel, list[RuleFileProblem]]:

@@ -73,6 +73,10 @@ class BriefAction:
     template: str
 
 
+BriefActions = Mapping[FeedbackType, tuple[BriefAction, ...]]
+"""For each type, what the next revision is told, most important first."""
+
+
 @dataclass(frozen=True, slots=True)
 class RepositoryCue:
     """A repository's own phrase for a type: plain words, or an expression of RE2 between slashes."""
@@ -161,11 +165,10 @@ class DetectionRules:
     questions: frozenset[str]
     cues: tuple[DetectionCue, ...]
     structures: tuple[OutputStructure, ...]
-    actions: Mapping[FeedbackType, tuple[BriefAction, ...]]
+    actions: BriefActions
     model: LearnedModel = field(default_factory=LearnedModel, repr=False, compare=False)
     own_cues: tuple[RepositoryCue, ...] = ()
     threshold: float = DetectionConfig().threshold
-    max_refinement_iterations: int = DetectionConfig().max_refinement_iterations
     matcher: PhraseMatcher = field(init=False, repr=False, compare=False)
     structure_matcher: StructureMatcher = field(init=False, repr=False, compare=False)
     kind_of: Mapping[str, str] = field(init=False, repr=False, compare=False)
@@ -189,9 +192,9 @@ class DetectionRules:
         for name, value in compiled.items():
             object.__setattr__(self, name, value)
 
-    def extended(self, cues: Iterable[RepositoryCue], *, threshold: float, rounds: int) -> DetectionRules:
-        """Return these rules as one repository wants them: its own cues, threshold and rounds."""
-        return self._with(own_cues=tuple(cues), threshold=threshold, max_refinement_iterations=rounds)
+    def extended(self, cues: Iterable[RepositoryCue], *, threshold: float) -> DetectionRules:
+        """Return these rules as one repository wants them: its own cues and threshold."""
+        return self._with(own_cues=tuple(cues), threshold=threshold)
 
     def with_model(self, model: LearnedModel) -> DetectionRules:
         """Return these rules with another model."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from bot import regex
 from bot.detection.detector import Detection
-from bot.detection.rules import DetectionRules, FeedbackType
+from bot.detection.rules import BriefActions, FeedbackType
 from bot.markdown.blocks import SpanKind
 from bot.markdown.escape import code_span, truncate
 from bot.markdown.format import join_words
@@ -67,22 +67,11 @@ class BriefFacts:
     """What the failed checks printed."""
 
     @property
-    def has_evidence(self) -> bool:
-        """Whether anything shows the failure: an error, a failed check, an annotation, an observation."""
-        is_shown = self.checks or self.logs or self.annotations or self.observed
-        return bool(is_shown or self.error or self.first(find_expectation))
-
-    @property
     def has_trace(self) -> bool:
         """Whether a trace names a line of the project's own code."""
         text = f"{self.output}\n{self.comment_text}"
         frames = (frame[1] or frame[2] for frame in _FRAME.finditer(text))
         return any(not _INSTALLED.search(path) for path in frames)
-
-    @property
-    def has_proof(self) -> bool:
-        """Whether it is known which check or test has to pass."""
-        return bool(self.checks or self.logs or self.test)
 
     @property
     def test(self) -> str:
@@ -102,19 +91,17 @@ class BriefFacts:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One imperative step, and its short form where it says what to do first."""
+    """One imperative step."""
 
     text: str
     headline: str = ""
+    """The step in a few words, where it says what to do first."""
     is_tied: bool = True
     """Whether it says something about an open item, beyond the name of a check or a framework."""
-
-
-def write_step(action: str, items: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
-    """Write the step of an action from what was observed; None if its fact was not."""
-    writer = _STEP_WRITERS.get(action)
-    ordered = tuple(sorted(items, key=lambda item: not item.is_blocking))
-    return writer(ordered, facts) if writer else None
+    action: str = ""
+    """The name of its action in document 004."""
+    template: str = ""
+    """That document's own template."""
 
 
 def _reproduce_error(items: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
@@ -388,24 +375,13 @@ BRIEF_POINTS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class BriefLine:
-    """One step: the name of its action in document 004, its text, and that document's own template."""
-
-    action: str
-    text: str
-    template: str = ""
-    headline: str = ""
-    """The step in a few words, where it says what to do first."""
-
-
-@dataclass(frozen=True, slots=True)
 class Brief:
     """The instructions for the next revision, and their score."""
 
     feedback_type: FeedbackType
     confidence: float
     score: int
-    lines: tuple[BriefLine, ...]
+    lines: tuple[Step, ...]
     round: int = 1
     """The round that it was written in; each reads more than the one before."""
     open_question: str = ""
@@ -423,28 +399,20 @@ class Brief:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class BriefInput:
-    """The inputs of one round; the rounds are numbered by what they read."""
-
-    round: int
-    items: tuple[OpenItem, ...]
-    facts: BriefFacts
-
-
 def write_brief(
-    detection: Detection, items: tuple[OpenItem, ...], facts: BriefFacts, rules: DetectionRules
+    detection: Detection, items: tuple[OpenItem, ...], facts: BriefFacts, actions: BriefActions
 ) -> Brief | None:
     """Write the steps of the actions from the facts; None if nothing was detected or shown."""
     if detection.type is None or not detection.is_shown:
         return None
+    ordered = tuple(sorted(items, key=lambda item: not item.is_blocking))
     steps = [
-        (action, step)
-        for action in rules.actions.get(detection.type, ())
-        if (step := write_step(action.name, items, facts)) is not None
-    ][:MAX_BRIEF_LINES]
-    lines = tuple(BriefLine(action.name, step.text, action.template, step.headline) for action, step in steps)
-    is_specific = bool(items) and bool(steps) and all(step.is_tied for _, step in steps)
+        replace(step, action=action.name, template=action.template)
+        for action in actions.get(detection.type, ())
+        if action.name in _STEP_WRITERS and (step := _STEP_WRITERS[action.name](ordered, facts))
+    ]
+    lines = tuple(steps[:MAX_BRIEF_LINES])
+    is_specific = bool(items) and bool(lines) and all(step.is_tied for step in lines)
     marks = _marks(items, facts)
     score = BRIEF_POINTS * (sum(marks.values()) + is_specific)
     question = next((mark for mark, is_met in marks.items() if not is_met), "")
@@ -452,25 +420,28 @@ def write_brief(
 
 
 def refine_brief(
-    detection: Detection, inputs_by_round: Sequence[BriefInput], rules: DetectionRules
+    detection: Detection,
+    inputs_by_round: Sequence[tuple[tuple[OpenItem, ...], BriefFacts]],
+    actions: BriefActions,
+    most_rounds: int,
 ) -> tuple[Brief, ...]:
     """Return the rounds' briefs up to the first good brief; where none is good, the last one asks a question.
 
     A round with the same inputs as the one before is skipped.
     """
     briefs: list[Brief] = []
-    last: BriefInput | None = None
-    for inputs in inputs_by_round[: rules.max_refinement_iterations]:
-        if last and (inputs.items, inputs.facts) == (last.items, last.facts):
+    last: tuple[tuple[OpenItem, ...], BriefFacts] | None = None
+    for number, inputs in enumerate(inputs_by_round[:most_rounds], 1):
+        if inputs == last:
             continue
-        brief = write_brief(detection, inputs.items, inputs.facts, rules)
+        brief = write_brief(detection, *inputs, actions)
         if brief is None:
             return ()
-        briefs.append(replace(brief, round=inputs.round))
+        briefs.append(replace(brief, round=number))
         last = inputs
         if brief.score >= GOOD_SCORE:
             return tuple(briefs)
-    return (*briefs[:-1], _add_question(briefs[-1], last.facts)) if last else ()
+    return (*briefs[:-1], _add_question(briefs[-1], last[1])) if last else ()
 
 
 def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]:
@@ -478,13 +449,23 @@ def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]
     return {
         "which place?": facts.has_trace or any(item.locations for item in items),
         "what should change?": any(item.fix or item.suggestion for item in items),
-        "what shows the problem?": facts.has_evidence,
-        "which check or test proves it?": facts.has_proof,
+        "what shows the problem?": any(
+            (
+                facts.checks,
+                facts.logs,
+                facts.annotations,
+                facts.observed,
+                facts.error,
+                facts.first(find_expectation),
+            )
+        ),
+        "which check or test proves it?": any((facts.checks, facts.logs, facts.test)),
     }
 
 
 def _add_question(brief: Brief, facts: BriefFacts) -> Brief:
     """Replace the last line by a question about what is missing most."""
     instruction = f"Read the output of `{facts.contact}`" if facts.only_checks else f"Ask `{facts.contact}`"
-    line = BriefLine("request_clarification", f"{instruction}: {brief.open_question}", _CLARIFICATION)
+    question = f"{instruction}: {brief.open_question}"
+    line = Step(question, action="request_clarification", template=_CLARIFICATION)
     return replace(brief, lines=(*brief.lines[: MAX_BRIEF_LINES - 1], line))

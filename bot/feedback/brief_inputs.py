@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bot import regex
-from bot.detection.detector import SECOND_CUE_BONUS, Detection, detect
-from bot.detection.load import detection_rules
+from bot.detection.detector import MAX_CONFIDENCE, SECOND_CUE_BONUS, Detection, detect
+from bot.detection.load import brief_actions, detection_rules
 from bot.detection.rules import DetectionRules, FeedbackType
-from bot.feedback.brief import Brief, BriefFacts, BriefInput, OpenItem, refine_brief
+from bot.feedback.brief import Brief, BriefFacts, OpenItem, refine_brief
 from bot.feedback.model import FailedGate, Feedback, GateItem
 from bot.gates.config import ClaimType, RepositoryRules
 from bot.grounding.manifests import manifest_versions, normalize_package
 from bot.grounding.model import ClaimOutcome
 from bot.iterations.model import current_iteration
 from bot.markdown.blocks import SpanKind
-from bot.markdown.spans import mask_hidden
+from bot.markdown.spans import has_visible_text, mask_hidden
 from bot.pull_request.model import Item, PostedBrief, PullRequest, Stance
 
 FRAMEWORKS: Mapping[str, str] = {
@@ -103,31 +103,29 @@ _COMMENT = regex.Regex(r"(?s)<!--.*?(?:-->|\z)")
 _FAILS = regex.Regex(r"(?i)\b(?:fail\w*|broken?|red|errors?)\b")
 
 
-def collect_brief_inputs(feedback: Feedback, comment_text: str) -> tuple[BriefInput, ...]:
+def collect_brief_inputs(
+    feedback: Feedback, comment_text: str
+) -> tuple[tuple[tuple[OpenItem, ...], BriefFacts], ...]:
     """Collect the inputs of each round, the cheapest first."""
     facts = _event_facts(feedback, comment_text)
-    annotated = _add_annotations(facts, feedback)
+    annotations = (
+        item.evidence or item.words for item in feedback.iteration.open_items if _is_annotation(item)
+    )
+    annotated = replace(facts, annotations=tuple(dict.fromkeys(annotations)))
     return (
-        BriefInput(1, _items(feedback, annotated=False), facts),
-        BriefInput(2, _items(feedback, annotated=True), annotated),
-        BriefInput(
-            3,
+        (_items(feedback, annotated=False), facts),
+        (_items(feedback, annotated=True), annotated),
+        (
             tuple(_item(gate, gate.findings, feedback) for gate in feedback.gates),
             _add_observations(annotated, feedback),
         ),
     )
 
 
-def failed_checks(feedback: Feedback) -> tuple[str, ...]:
-    """Return the names of the rejecting checks."""
+def failed_tools(feedback: Feedback, *, is_log: bool = False) -> tuple[str, ...]:
+    """Return the names of the rejecting checks, or of the tools whose submitted logs reject it."""
     tools = (verdict.validator for verdict in feedback.rejecting)
-    return tuple(dict.fromkeys(tool.name for tool in tools if tool.check and not tool.is_log))
-
-
-def failed_logs(feedback: Feedback) -> tuple[str, ...]:
-    """Return the names of the tools whose submitted logs reject it."""
-    tools = (verdict.validator for verdict in feedback.rejecting)
-    return tuple(dict.fromkeys(tool.name for tool in tools if tool.is_log))
+    return tuple(dict.fromkeys(tool.name for tool in tools if tool.check and tool.is_log is is_log))
 
 
 def failed_output(feedback: Feedback) -> str:
@@ -137,32 +135,21 @@ def failed_output(feedback: Feedback) -> str:
 
 
 def _event_facts(feedback: Feedback, comment_text: str) -> BriefFacts:
-    evidence = (item.evidence for item in _stated_items(feedback) if not _is_annotation(item))
     output = failed_output(feedback)
+    items = feedback.iteration.open_items
+    evidence = (item.evidence for item in items if item.evidence and not _is_annotation(item))
+    tests = (finding.failing_test for gate in feedback.gates for finding in gate.findings)
     return BriefFacts(
         contact=feedback.source,
         comment_text=_without_tags(comment_text, feedback),
         output=_COMMENT.sub(" ", output),
-        checks=failed_checks(feedback),
-        logs=failed_logs(feedback),
+        checks=failed_tools(feedback),
+        logs=failed_tools(feedback, is_log=True),
         framework=framework_in_trace(f"{output}\n{comment_text}"),
-        observed=tuple(dict.fromkeys(text for text in evidence if text)),
-        failing_test=next(
-            (
-                finding.failing_test
-                for gate in feedback.gates
-                for finding in gate.findings
-                if finding.failing_test[0]
-            ),
-            ("", ""),
-        ),
+        observed=tuple(dict.fromkeys(evidence)),
+        failing_test=next((test for test in tests if test[0]), ("", "")),
         only_checks=all(verdict.validator.check for verdict in feedback.rejecting),
     )
-
-
-def _add_annotations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
-    items = [item for item in _stated_items(feedback) if _is_annotation(item)]
-    return replace(facts, annotations=tuple(dict.fromkeys(item.evidence or item.words for item in items)))
 
 
 def _add_observations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
@@ -206,7 +193,12 @@ def _findings(feedback: Feedback, gate: FailedGate, *, annotated: bool) -> Itera
 def _item(gate: FailedGate, findings: Sequence[GateItem], feedback: Feedback) -> OpenItem:
     items = [finding.item for finding in findings]
     with_words = next((item for item in items if item.words), None)
-    contradicted = _contradicted_claims(feedback)
+    # A location that was contradicted at this head is left out.
+    contradicted = {
+        entry.claim
+        for entry in feedback.pull_request.grounding
+        if entry.head == feedback.iteration.head and entry.outcome == ClaimOutcome.CONTRADICTED
+    }
     locations = (item.place for item in items if item.place and str(item.place)[:200] not in contradicted)
     fix = (with_words and with_words.action) or (gate.gate.fix if gate.gate else "")
     proposals = (item.suggestion or item.action for item in items)
@@ -219,19 +211,6 @@ def _item(gate: FailedGate, findings: Sequence[GateItem], feedback: Feedback) ->
         suggestion=next((item.suggestion for item in items if item.suggestion), None),
         proposals=tuple(dict.fromkeys(text for text in proposals if text)),
     )
-
-
-def _contradicted_claims(feedback: Feedback) -> frozenset[str]:
-    """Return the claims that were contradicted at this head: such a location is left out."""
-    return frozenset(
-        entry.claim
-        for entry in feedback.pull_request.grounding
-        if entry.head == feedback.iteration.head and entry.outcome == ClaimOutcome.CONTRADICTED
-    )
-
-
-def _stated_items(feedback: Feedback) -> tuple[Item, ...]:
-    return tuple(item for verdict in feedback.rejecting for item in verdict.items)
 
 
 def _is_annotation(item: Item) -> bool:
@@ -262,11 +241,27 @@ LOG_CONFIDENCE = 0.7
 _FAILURES = frozenset({FeedbackType.RUNTIME_ERROR, FeedbackType.VERIFICATION_FAILURE})
 
 
+def has_plain_words(pull_request: PullRequest) -> bool:
+    """Whether any verdict has words or output for the detector, besides tags."""
+    return any(verdict.validator.check or has_visible_text(verdict.said) for verdict in pull_request.verdicts)
+
+
 def detect_feedback_type(feedback: Feedback, rules: RepositoryRules) -> Detection | None:
     """Detect the feedback's type; None if nobody rejects it or detection is off."""
     if not rules.detection.enabled or not feedback.rejecting:
         return None
-    return _detect(feedback, _rejection_text(feedback), detection_rules(rules.detection))
+    is_formal = any(verdict.is_formal for verdict in feedback.rejecting)
+    text = _rejection_text(feedback)
+    is_checked = any(verdict.validator.check for verdict in feedback.rejecting)
+    if not is_checked and not has_visible_text(text):
+        return _formal_detection(rules.detection.threshold) if is_formal else Detection(None)
+    return _detect(feedback, text, detection_rules(rules.detection), is_formal=is_formal)
+
+
+def _formal_detection(threshold: float) -> Detection:
+    """Say what the formal state of a review says alone, for which the detector is not even loaded."""
+    is_shown = threshold <= MAX_CONFIDENCE
+    return Detection(FeedbackType.USER_REJECTION, MAX_CONFIDENCE, is_shown=is_shown)
 
 
 def add_brief(feedback: Feedback, detection: Detection | None, rules: RepositoryRules) -> Feedback:
@@ -274,12 +269,11 @@ def add_brief(feedback: Feedback, detection: Detection | None, rules: Repository
     feedback = record_brief_outcomes(feedback)
     if detection is None:
         return feedback
-    rounds = refine_brief(
-        detection, collect_brief_inputs(feedback, _rejection_text(feedback)), detection_rules(rules.detection)
-    )
+    inputs = collect_brief_inputs(feedback, _rejection_text(feedback))
+    rounds = refine_brief(detection, inputs, brief_actions(), rules.detection.max_refinement_iterations)
     if not rounds:
         return feedback
-    briefs = _merge_briefs(feedback, tuple(_round_entries(feedback, rounds, detection)))
+    briefs = _merge_briefs(feedback, _round_entries(feedback, rounds, detection))
     return replace(_with_briefs(feedback, briefs), brief=rounds[-1])
 
 
@@ -321,7 +315,11 @@ def record_partial_success(feedback: Feedback, rules: RepositoryRules) -> Feedba
     briefs = feedback.pull_request.briefs
     recorded = [brief.at for brief in briefs if not brief.actions]
     for verdict in feedback.iteration.standing:
-        if verdict.stance is not Stance.APPROVES or not verdict.is_formal or not verdict.said.strip():
+        if (
+            verdict.stance is not Stance.APPROVES
+            or not verdict.is_formal
+            or not has_visible_text(verdict.said)
+        ):
             continue
         if verdict.at in recorded:
             recorded.remove(verdict.at)  # another approval may have been given in the same second
@@ -342,9 +340,8 @@ def record_partial_success(feedback: Feedback, rules: RepositoryRules) -> Feedba
     return _with_briefs(feedback, briefs)
 
 
-def _detect(feedback: Feedback, comment_text: str, rules: DetectionRules) -> Detection:
+def _detect(feedback: Feedback, comment_text: str, rules: DetectionRules, *, is_formal: bool) -> Detection:
     """Detect the type; a failed check is a verification failure, whatever people write beside it."""
-    is_formal = any(verdict.is_formal for verdict in feedback.rejecting)
     detection = detect(comment_text, rules, "changes_requested" if is_formal else None)
     if words := _failure_cues(feedback, rules):
         confidence = detection.confidence if is_formal else LOG_CONFIDENCE
@@ -366,8 +363,8 @@ def _is_confirmed_by_prose(detection: Detection, rules: DetectionRules) -> bool:
 
 def _failure_cues(feedback: Feedback, rules: DetectionRules) -> tuple[str, ...]:
     """Return the failed checks and logs, and the cues of their output."""
-    checks = (f"check {name} failed" for name in failed_checks(feedback))
-    failed = (*checks, *(f"log of {name}" for name in failed_logs(feedback)))
+    checks = (f"check {name} failed" for name in failed_tools(feedback))
+    failed = (*checks, *(f"log of {name}" for name in failed_tools(feedback, is_log=True)))
     detection = detect(failed_output(feedback), rules) if failed else None
     return (*failed, *detection.words) if detection and detection.type in _FAILURES else failed
 
@@ -379,23 +376,23 @@ def _retype(kind: FeedbackType, detection: Detection, rules: DetectionRules) -> 
 
 def _round_entries(
     feedback: Feedback, rounds: tuple[Brief, ...], detection: Detection
-) -> Iterator[PostedBrief]:
-    """Yield one entry per round, each refining the one before; only the last was posted."""
-    previous_text = _previous_text(feedback)
-    for brief in rounds:
-        posted = PostedBrief(
+) -> tuple[PostedBrief, ...]:
+    """Return one entry per round, each refining the one before; only the last was posted."""
+    texts = ["\n".join(line.text for line in brief.lines) for brief in rounds]
+    return tuple(
+        PostedBrief(
             at=feedback.at,
             iteration=feedback.iteration.number,
             feedback_type=brief.feedback_type.value,
             signal=", ".join(detection.words) or "changes requested",
             actions=tuple(line.action for line in brief.lines),
-            text="\n".join(line.text for line in brief.lines),
-            before=previous_text,
+            text=text,
+            before=before,
             success=None if brief == rounds[-1] else False,
             round=brief.round,
         )
-        previous_text = posted.text
-        yield posted
+        for brief, text, before in zip(rounds, texts, (_previous_text(feedback), *texts), strict=False)
+    )
 
 
 def _merge_briefs(feedback: Feedback, rounds: tuple[PostedBrief, ...]) -> tuple[PostedBrief, ...]:
@@ -447,13 +444,11 @@ MANIFEST_ROUND = 3
 def manifests_to_read(pull_request: PullRequest, rules: RepositoryRules) -> tuple[tuple[str, str], ...]:
     """Return head and path of the manifests to read, once per pull request: for a poor brief of an error."""
     brief = next((brief for brief in reversed(pull_request.briefs) if brief.actions), None)
-    if brief is None or pull_request.framework is not None:
-        return ()
-    is_poor = brief.actions[-1:] == ("request_clarification",)
-    if brief.feedback_type != FeedbackType.RUNTIME_ERROR or not is_poor:
-        return ()
     current = current_iteration(pull_request)
-    if current is None or brief.iteration != current.number:
+    if brief is None or current is None or pull_request.framework is not None:
+        return ()
+    is_poor = brief.actions[-1] == "request_clarification" and brief.iteration == current.number
+    if brief.feedback_type != FeedbackType.RUNTIME_ERROR or not is_poor:
         return ()
     text = "\n".join(
         part

@@ -8,8 +8,7 @@ from itertools import pairwise
 from bot.feedback.gate_notes import add_grounding_outcomes, render_notes
 from bot.feedback.model import FailedGate, Feedback, demote_unlocated, find_failed_gates
 from bot.findings.ledger import verdict_order
-from bot.findings.turns import Situation as TurnSituation
-from bot.findings.turns import awaited_from_author, pending_reports, whose_turn
+from bot.findings.turns import Situation, awaited_from_author, pending_reports, whose_turn
 from bot.gates.config import RepositoryRules
 from bot.gates.model import Gates
 from bot.history.rates import item_outcomes
@@ -17,11 +16,9 @@ from bot.iterations.followup import ItemResponse, item_responses, track_feedback
 from bot.iterations.model import (
     Iteration,
     IterationOutcome,
-    Situation,
     compare_iterations,
     count_closed,
     current_iteration,
-    decide_outcome,
     list_iterations,
     open_appeals,
     previous_iteration,
@@ -61,12 +58,12 @@ def track_followup(feedback: Feedback) -> PullRequest:
 def _track_iteration(
     pull_request: PullRequest, before: ScoredIteration, after: ScoredIteration, gates: Gates
 ) -> TrackedIteration:
-    responses = item_responses(before.snapshot.iteration, after.snapshot.iteration)
+    responses = item_responses(before.iteration, after.iteration)
     tracking = track_feedback(
         responses, before, after, [_quality_problems(response, gates) for response in responses]
     )
     author = f"user:{pull_request.author.id}"
-    at = after.snapshot.iteration.reviewed_at
+    at = after.iteration.reviewed_at
     return TrackedIteration(
         before.number, before.head, tracking, item_outcomes(responses, tracking, author, at)
     )
@@ -106,10 +103,9 @@ def build_feedback(
     repeated = _repeated_findings((*iterations[: current.number - 1], current), gates, rules)
     pending = pending_reports(pull_request, current.ledger, rules, moment.now)
     is_agent = rules.authors.is_agent(pull_request.author.login, bot=pull_request.author.bot)
-    outcome = _closed_outcome(pull_request, current) or _outcome(
-        current, gates, rules, repeated=bool(repeated), has_budget=is_agent
-    )
-    situation = TurnSituation(
+    is_stuck = bool(repeated) or (is_agent and current.number >= rules.iterations.max)
+    outcome = decide_outcome(pull_request, current, gates, rules, is_stuck=is_stuck)
+    situation = Situation(
         pull_request,
         current.ledger,
         current.rejecting,
@@ -127,9 +123,9 @@ def build_feedback(
         gates=gates,
         issues=current.tags,
         more=sum(verdict.more for verdict in current.standing),
-        verdict=outcome,
+        verdict=outcome.value,
         max_iterations=rules.iterations.max,
-        best=progress.best.snapshot.iteration,
+        best=progress.best.iteration,
         score=_score(progress.quality, current),
         closed=count_closed(current, _last_rejection(pull_request)),
         turn=whose_turn(situation, rules),
@@ -166,36 +162,30 @@ def _last_rejection(pull_request: PullRequest) -> Verdict | None:
     return max(rejected, key=verdict_order, default=None)
 
 
-def _closed_outcome(pull_request: PullRequest, current: Iteration) -> str:
-    """Return the last outcome of a pull request that was merged or closed; empty while it is open."""
-    if pull_request.open:
-        return ""
-    accepted = pull_request.merged or not current.is_rejected
-    return IterationOutcome.ACCEPT.value if accepted else IterationOutcome.REJECT.value
-
-
-def _outcome(
+def decide_outcome(
+    pull_request: PullRequest,
     current: Iteration,
     gates: tuple[FailedGate, ...],
     rules: RepositoryRules,
     *,
-    repeated: bool,
-    has_budget: bool,
-) -> str:
-    findings = [(finding, gate) for gate in gates for finding in gate.findings]
-    return decide_outcome(
-        Situation(
-            is_rejected=current.is_rejected,
-            has_blocking=any(gate.blocking for gate in gates),
-            is_budget_used_up=has_budget and current.number >= rules.iterations.max,
-            has_repeated=repeated,
-            # A document's own severity wins over the gate's: `major` is not critical, whatever it is about.
-            has_critical=any(
-                item_severity(finding.item, rules.gates) == "critical" for finding, _ in findings
-            ),
-            is_fixable=any(gate.is_auto_fixable or finding.item.suggestion for finding, gate in findings),
-        )
-    ).value
+    is_stuck: bool,
+) -> IterationOutcome:
+    """Return the first outcome that applies; a pull request that nothing rejects is always accepted.
+
+    It is stuck once its budget is used up, or a blocking finding came back too often.
+    """
+    # Otherwise an approval of the last iteration in the budget would be escalated.
+    if not current.is_rejected or pull_request.merged:
+        return IterationOutcome.ACCEPT
+    if not pull_request.open:
+        return IterationOutcome.REJECT
+    if is_stuck:
+        return IterationOutcome.ESCALATE
+    findings = [(finding.item, gate) for gate in gates for finding in gate.findings]
+    # A document's own severity wins over the gate's: `major` is not critical, whatever it is about.
+    is_critical = any(item_severity(item, rules.gates) == "critical" for item, _ in findings)
+    is_fixable = any(gate.is_auto_fixable or item.suggestion for item, gate in findings)
+    return IterationOutcome.REJECT if is_critical and not is_fixable else IterationOutcome.REFINE
 
 
 def _score(quality: float | None, current: Iteration) -> float:

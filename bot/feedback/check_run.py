@@ -124,34 +124,33 @@ def add_check_effects(
     if pull_request.check and policy is CheckPolicy.NEVER:
         pull_request = replace(pull_request, check="")  # whoever switches it on again owes every head a run
         decision = replace(decision, pull_request=pull_request)
-    labels = rules.comment.enabled and rules.comment.labels
-    is_checked = _is_check_due(decision, policy)
-    is_wanted = is_checked or rules.comment.suggestions or labels or pull_request.labelled
-    # A closed pull request only loses the label that says whose turn it is.
-    if not is_wanted or not (pull_request.open or pull_request.labelled):
-        return replace(decision, effects=tuple(effects))
     feedback = decision.feedback
-    if is_checked:
+    if _is_check_due(decision, policy):
         lines = _summary_lines(decision, site)
         pull_request, more = _add_gates_check(pull_request, feedback, lines, policy)
         effects += more
     if rules.comment.suggestions and feedback and pull_request.open:
         pull_request, more = _add_suggestions(pull_request, feedback)
         effects += more
-    pull_request, more = _add_labels(pull_request, feedback if labels else None)
-    effects += more
+    labels = rules.comment.enabled and rules.comment.labels
+    # Once it is closed, the labels that it has are updated, and no more are added.
+    if (labels and pull_request.open) or pull_request.labelled:
+        pull_request, more = _add_labels(pull_request, feedback if labels else None)
+        effects += more
     return replace(decision, pull_request=pull_request, effects=tuple(effects))
 
 
 def _is_check_due(decision: Decision, policy: CheckPolicy) -> bool:
-    """Whether the head gets the check run: always, or only where a rejection gets no comment."""
+    """Whether the head gets the check run: always, or only where a rejection gets no comment.
+
+    One that the head has already stays true: when a comment follows, and once it is merged or closed.
+    """
     feedback, pull_request = decision.feedback, decision.pull_request
-    if not pull_request.open or policy is not CheckPolicy.INSTEAD:
-        return pull_request.open and policy is CheckPolicy.ALWAYS
-    if feedback is None or decision.body is not None:
-        return False
-    # One that this head has already is updated when nothing rejects it any more.
-    return bool(feedback.rejecting) or pull_request.check.endswith(f"@{pull_request.head}")
+    if policy is CheckPolicy.NEVER or pull_request.check.endswith(f"@{pull_request.head}"):
+        return policy is not CheckPolicy.NEVER
+    if not pull_request.open or policy is CheckPolicy.ALWAYS:
+        return pull_request.open
+    return feedback is not None and bool(feedback.rejecting) and decision.body is None
 
 
 def mark_budgeted(effects: Iterable[Effect]) -> tuple[Effect, ...]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from bot import regex
 from bot.feedback.model import FailedGate, Feedback, GateItem
 from bot.gates.model import Aspect
 from bot.grounding.log import author_claims
-from bot.iterations.model import GateChanges, iteration_phase
+from bot.iterations.model import iteration_phase
 from bot.markdown.escape import html_safe_json, truncate
 from bot.markdown.links import FEEDBACK_SCHEMA_ID
 from bot.paths import is_secret_path
@@ -45,7 +45,7 @@ def build_document(feedback: Feedback, schema: str = FEEDBACK_SCHEMA_ID) -> Docu
             "confidence": feedback.confidence,
         },
         "turn": feedback.turn.value,
-        **_author_claims(feedback),
+        **(_author_claims(feedback) if feedback.pull_request.grounding else {}),
         **({"brief": feedback.brief.as_document()} if feedback.brief else {}),
         "feedback_items": [
             _item(finding, gate, rank, shared, feedback.weights)
@@ -100,17 +100,9 @@ def format_iteration_budget(feedback: Feedback) -> str:
     return f"{number} of {most}" if number <= most else f"{number} (the budget was {most})"
 
 
-def format_changes(changes: GateChanges) -> str:
+def format_changes(changes: Mapping[str, Sequence[str]]) -> str:
     """Return what changed from one iteration to the next, without what did not occur."""
-    counts = {
-        "fixed": changes.fixed,
-        "still open": changes.still_open,
-        "new": changes.new,
-        "regressed": changes.regressed,
-        "withdrawn": changes.withdrawn,
-        "dismissed": changes.dismissed,
-    }
-    return ", ".join(f"{len(entries)} {word}" for word, entries in counts.items() if entries)
+    return ", ".join(f"{len(entries)} {word}" for word, entries in changes.items() if entries)
 
 
 def artifact_kind(path: str) -> str:

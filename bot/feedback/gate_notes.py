@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from bot.feedback.model import FailedGate, Feedback, GateItem
@@ -13,12 +13,11 @@ from bot.grounding.items import ItemGrounding, ground_item, source_suffix
 from bot.grounding.log import author_claims, grounding_item_key
 from bot.grounding.model import ClaimOutcome, Requirement
 from bot.history.model import HistoryRecord, build_history_record
-from bot.history.outcomes import TagFix, latest_fixes
+from bot.history.outcomes import latest_fixes
 from bot.iterations.model import Iteration, list_iterations, open_appeals
 from bot.markdown.escape import code_span
 from bot.markdown.links import GitHubLinks
-from bot.pull_request.model import FindingStatus, GroundedClaim, PullRequest, Ruling, Stance, Verdict
-from bot.values import Repository
+from bot.pull_request.model import FindingStatus, GroundedClaim, PullRequest, Stance, Verdict
 from bot.verdicts.clarity import MissingPart, item_clarity, names_nothing, write_hint
 
 RECURRENCE_WINDOW = 5
@@ -27,49 +26,37 @@ RECURRENCE_THRESHOLD = 3
 """Number of these from which on a recurrence is shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recurrence:
-    """A tag that came back, its earlier pull request, and the commit that fixed it last."""
+def recurrence_text(
+    tag: str,
+    pull_request: PullRequest,
+    records: Iterable[HistoryRecord],
+    web: GitHubLinks,
+    *,
+    names_others: bool,
+) -> str:
+    """Say how often the tag recurred, and which commit fixed it last; empty below the threshold.
 
-    tag: str
-    times: int
-    looked_at: int
-    earlier: int
-    fix: TagFix | None = None
-
-
-def find_recurrence(
-    tag: str, number: int, records: Iterable[HistoryRecord], now: datetime
-) -> Recurrence | None:
-    """Return the tag's recurrence in this pull request; None below the threshold."""
+    Other pull requests are named only if that exposes nobody.
+    """
     reviewed = [record for record in records if any(verdict.counted for verdict in record.verdicts)]
     latest = sorted(reviewed, key=lambda record: (record.created_at, record.number))[-RECURRENCE_WINDOW:]
-    breaking = [record for record in latest if _has_tag(record, tag)]
-    earlier = [record for record in breaking if record.number != number]
+    breaking = [record.number for record in latest if any(finding.tag == tag for finding in record.findings)]
+    earlier = [number for number in breaking if number != pull_request.number]
     if len(breaking) < RECURRENCE_THRESHOLD or len(earlier) == len(breaking):
-        return None
-    fix = latest_fixes((record for record in reviewed if record.number != number), now).get(tag)
-    return Recurrence(tag, len(breaking), len(latest), earlier[-1].number, fix)
-
-
-def render_recurrence(
-    recurrence: Recurrence, repository: Repository, web: GitHubLinks, *, names_others: bool
-) -> str:
-    """Render how often the tag recurred; other pull requests are named only if that exposes nobody."""
-    count = f"in {recurrence.times} of the last {recurrence.looked_at} pull requests"
+        return ""
+    count = f"in {len(breaking)} of the last {len(latest)} pull requests"
     if not names_others:
         return count
-    latest = f"most recently {web.other_pull(repository, recurrence.earlier)}"
-    if recurrence.fix is None:
-        return f"{count}, {latest}"
-    commit = web.other_commit(repository, recurrence.fix.head)
-    if recurrence.fix.number == recurrence.earlier:
-        return f"{count}, {latest}, fixed there by {commit}"
-    return f"{count}, {latest}; fixed by {commit} in {web.other_pull(repository, recurrence.fix.number)}"
-
-
-def _has_tag(record: HistoryRecord, tag: str) -> bool:
-    return any(finding.tag == tag for finding in record.findings)
+    repository = pull_request.repository
+    recent = f"{count}, most recently {web.other_pull(repository, earlier[-1])}"
+    others = [record for record in reviewed if record.number != pull_request.number]
+    fix = latest_fixes(others, max(record.last_active for record in others)).get(tag)
+    if fix is None:
+        return recent
+    commit = web.other_commit(repository, fix.head)
+    if fix.number == earlier[-1]:
+        return f"{recent}, fixed there by {commit}"
+    return f"{recent}; fixed by {commit} in {web.other_pull(repository, fix.number)}"
 
 
 def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: GitHubLinks) -> Feedback:
@@ -79,6 +66,7 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
     records = (*others, build_history_record(pull_request, feedback.iteration.ledger))
     appeals = open_appeals(pull_request, feedback.iteration.ledger)
     findings = {finding.id: finding for finding in feedback.iteration.ledger.open}
+    names_others = feedback.is_agent or pull_request.repository.private
 
     def annotate(gate: FailedGate) -> FailedGate:
         names = (gate.tag, *(finding.item.finding for finding in gate.findings))
@@ -86,16 +74,14 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
         reported = [findings[name] for name in names if name in findings]
         return replace(
             gate,
-            appeal=_appeal_text(appeal) if appeal else "",
+            appeal=f"by {code_span(appeal.by)}, {code_span(appeal.reason)}" if appeal else "",
             regression=_regression_text(reported, pull_request),
-            recurrence=_recurrence_text(gate.tag, feedback, records, web) if gate.tag else "",
+            recurrence=recurrence_text(gate.tag, pull_request, records, web, names_others=names_others)
+            if gate.tag
+            else "",
         )
 
     return replace(feedback, gates=tuple(map(annotate, feedback.gates)))
-
-
-def _appeal_text(ruling: Ruling) -> str:
-    return f"by {code_span(ruling.by)}, {code_span(ruling.reason)}"
 
 
 def _regression_text(findings: Sequence[Finding], pull_request: PullRequest) -> str:
@@ -114,15 +100,6 @@ def _regression_text(findings: Sequence[Finding], pull_request: PullRequest) -> 
     return f"fixed {f'in iteration {iterations[head]}' if head in iterations else f'at `{head[:7]}`'}"
 
 
-def _recurrence_text(tag: str, feedback: Feedback, records: Sequence[HistoryRecord], web: GitHubLinks) -> str:
-    repository = feedback.pull_request.repository
-    # GitHub's clock may be ahead of ours.
-    now = max(feedback.at, *(record.last_active for record in records))
-    recurrence = find_recurrence(tag, feedback.pull_request.number, records, now)
-    names_others = feedback.is_agent or repository.private
-    return render_recurrence(recurrence, repository, web, names_others=names_others) if recurrence else ""
-
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -135,17 +112,15 @@ def add_grounding_outcomes(
     heads = {finding.id: finding.head for finding in iteration.ledger.open}
 
     def ground(finding: GateItem) -> GateItem:
-        if finding.validator.check:
-            return _ground_check(finding, heads.get(finding.item.finding, iteration.head))
-        return _add_outcome(finding, log, iteration.head, rules)
+        if not finding.validator.check:
+            return _add_outcome(finding, log, iteration.head, rules) if log else finding
+        # A log that somebody handed in is their word: no check of GitHub's shows it.
+        if finding.origin.way == "validation":
+            return finding
+        head = heads.get(finding.item.finding, iteration.head)
+        return replace(finding, grounding=_check_grounding(finding, head))
 
     return tuple(replace(gate, findings=tuple(map(ground, gate.findings))) for gate in gates)
-
-
-def _ground_check(finding: GateItem, head: str) -> GateItem:
-    # A log that somebody handed in is their word: no check of GitHub's shows it.
-    is_observed = finding.origin.way != "validation"
-    return replace(finding, grounding=_check_grounding(finding, head)) if is_observed else finding
 
 
 def _add_outcome(
@@ -188,16 +163,13 @@ def render_notes(
     pull_request: PullRequest, standing: Sequence[Verdict], head: str, rules: RepositoryRules
 ) -> tuple[str, ...]:
     """Render the single lines below the entries: what reviewers, author and maintainers should know."""
-    return tuple(
-        line
-        for line in (
-            render_reviewer_hint(pull_request, standing, rules),
-            _contradicted_claim(pull_request, head),
-            *(_kept_label(verdict) for verdict in standing if verdict.unlabelled_by),
-            rules.config_problem,
-        )
-        if line
+    lines = (
+        render_reviewer_hint(pull_request, standing, rules),
+        _contradicted_claim(pull_request, head) if pull_request.grounding else "",
+        *(_kept_label(verdict) for verdict in standing if verdict.unlabelled_by),
+        rules.config_problem,
     )
+    return tuple(filter(None, lines))
 
 
 def _contradicted_claim(pull_request: PullRequest, head: str) -> str:

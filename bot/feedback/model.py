@@ -15,7 +15,7 @@ from bot.findings.turns import Turn
 from bot.gates.config import DocumentPolicy, GroundingRules, shipped_scoring
 from bot.gates.model import Gate, Gates
 from bot.grounding.items import ItemGrounding
-from bot.iterations.model import GateChanges, Iteration
+from bot.iterations.model import Iteration
 from bot.iterations.progress import Progress
 from bot.iterations.selection import SelectionReport
 from bot.markdown.escape import code_span
@@ -121,7 +121,8 @@ class Feedback:
     pull_request: PullRequest
     iteration: Iteration
     previous: Iteration | None
-    changes: GateChanges
+    changes: Mapping[str, Sequence[str]]
+    """What became of the entries since the previous iteration, in words."""
     gates: tuple[FailedGate, ...]
     """Blocking ones first, by priority."""
     issues: tuple[str, ...]
@@ -221,11 +222,10 @@ class Feedback:
 
 
 def find_failed_gates(standing: tuple[Verdict, ...], gates: Gates) -> tuple[FailedGate, ...]:
-    """Return the gates that the rejecting verdicts name: blocking first, by priority, then as stated."""
+    """Return the gates that the standing verdicts name: blocking first, by priority, then as stated."""
     reported = [
         GateItem(item, verdict.validator, origin=verdict.origin_of(item), blocks=is_blocking(item, gates))
         for verdict in standing
-        if verdict.stance is Stance.REJECTS
         for item in verdict.items
     ]
     by_tag: dict[str, list[GateItem]] = {}

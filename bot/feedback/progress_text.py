@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.feedback.model import FailedGate, Feedback, find_failed_gates
+from bot.findings.line_tracking import track_file, was_touched
 from bot.gates.config import QualityDimension
 from bot.gates.model import Gates
 from bot.iterations.model import Iteration
@@ -15,8 +16,8 @@ from bot.iterations.selection import RestorePlan, plan_restore, render_selection
 from bot.markdown.escape import code_span
 from bot.markdown.format import fold, format_count, join_words
 from bot.markdown.links import GitHubLinks, format_login
-from bot.pull_request.model import PullRequest, SelectionChoice, SelectionOverride
-from bot.values import Repository
+from bot.pull_request.model import PullRequest, Revision, SelectionChoice, SelectionOverride
+from bot.values import Location, Repository
 
 MAX_SHOWN_ITERATIONS = 5
 MAX_NAMED = 5
@@ -32,7 +33,7 @@ class Restoration:
     common: tuple[str, ...]
     """Entries that block in both."""
     staying: tuple[str, ...]
-    """Entries that block only now, in files that restoring leaves as they are."""
+    """Entries that block only now, in files or lines that restoring leaves as they are."""
     returning: tuple[str, ...]
     """Entries that are fixed now and would block again."""
 
@@ -67,10 +68,7 @@ def fold_progress(feedback: Feedback, web: GitHubLinks) -> str:
 
 def blocking_summary(progress: Progress, restoration: Restoration | None = None) -> str:
     """Return one line: how many entries blocked in each iteration, and what restoring one would leave."""
-    counts = [
-        str(len(_blocking(scored.snapshot.iteration, progress.gates)))
-        for scored in progress.trajectory.scored
-    ]
+    counts = [str(len(_blocking(scored.iteration, progress.gates))) for scored in progress.trajectory.scored]
     line = f"Progress: {_path(counts)} blocking"
     if restoration is None:
         return line
@@ -82,7 +80,9 @@ def quality_summary(trajectory: Trajectory) -> str:
     best, final = trajectory.best, trajectory.final
     if best is None:
         return f"{format_count(len(trajectory.scored), 'iteration')}, none of them scored"
-    if best.number != final.number and best.quality == final.quality:
+    if final.quality is None:
+        result = f"iteration {best.number} is the best that was scored"
+    elif best.number != final.number and best.quality == final.quality:
         result = f"no iteration scored higher than iteration {best.number}"
     elif best.number != final.number:
         result = f"iteration {best.number} scored higher than the last one"
@@ -100,13 +100,13 @@ def find_restoration(progress: Progress, pull_request: PullRequest) -> Restorati
     """
     final, gates = progress.trajectory.final, progress.gates
     reviewers = _reviewers(pull_request, final.head)
-    now = _blocking(final.snapshot.iteration, gates)
+    now = _blocking(final.iteration, gates)
     restorations = [
         restoration
         for scored in progress.trajectory.scored
         if scored.number != final.number
         and reviewers <= _reviewers(pull_request, scored.head)
-        and (restoration := _restoration(scored, final, now, gates))
+        and (restoration := _restoration(scored, final, now, gates, pull_request.revisions))
         and restoration.blocking < len(now)
     ]
     return min(restorations, key=lambda each: (each.blocking, -each.iteration.number), default=None)
@@ -125,26 +125,44 @@ def count_open_entries(iteration: Iteration, gates: Gates) -> str:
 
 
 def _restoration(
-    earlier: ScoredIteration, final: ScoredIteration, now: dict[str, FailedGate], gates: Gates
+    earlier: ScoredIteration,
+    final: ScoredIteration,
+    now: dict[str, FailedGate],
+    gates: Gates,
+    revisions: Iterable[Revision],
 ) -> Restoration | None:
     plan = plan_restore(earlier, final)
     if plan is None:
         return None
-    before = _blocking(earlier.snapshot.iteration, gates)
+    before = _blocking(earlier.iteration, gates)
+    heads = {revision.head: revision for revision in revisions}
+    staying = _StayingLines(plan, heads[final.head], heads[earlier.head])
     return Restoration(
         earlier,
         plan,
         common=tuple(name for name in now if name in before),
-        staying=tuple(name for name, gate in now.items() if name not in before and _stays(gate, plan)),
+        staying=tuple(name for name, gate in now.items() if name not in before and staying.has(gate)),
         returning=tuple(name for name in before if name not in now),
     )
 
 
-def _stays(gate: FailedGate, plan: RestorePlan) -> bool:
-    """Whether what blocks would be left: in a file that is not restored, or perhaps in one that is kept."""
-    if not gate.places:
-        return bool(plan.kept)
-    return any(place.path not in plan.restored for place in gate.places)
+@dataclass(frozen=True, slots=True)
+class _StayingLines:
+    """What restoring leaves as it is: files that were added since, and lines that were there before."""
+
+    plan: RestorePlan
+    now: Revision
+    before: Revision
+
+    def has(self, gate: FailedGate) -> bool:
+        """Whether what blocks would be left; without a location, perhaps in a file that is kept."""
+        return any(map(self._has, gate.places)) if gate.places else bool(self.plan.kept)
+
+    def _has(self, place: Location) -> bool:
+        if place.path not in self.plan.restored:
+            return True
+        file = track_file(place.path, self.now, self.before)
+        return file is not None and was_touched(place, file) is False
 
 
 def _blocking(iteration: Iteration, gates: Gates) -> dict[str, FailedGate]:
@@ -170,7 +188,7 @@ def _score_table(trajectory: Trajectory, gates: Gates, web: GitHubLinks, reposit
         commit = web.other_commit(repository, scored.head)
         number = f"**{quality}**" if scored is best else quality
         decided = scored.score.decided if scored.score else "too little was observed"
-        open_entries = count_open_entries(scored.snapshot.iteration, gates)
+        open_entries = count_open_entries(scored.iteration, gates)
         rows.append(f"| {scored.number} {commit} | {number} | {open_entries} | {decided} |")
     return "\n".join(rows)
 

@@ -101,7 +101,7 @@ def _render_rejected(
         rulings_line(feedback),
         *_entry_blocks(feedback.gates, most, EntryContext.of(feedback, site), feedback.more),
         *feedback.notes,
-        fold_progress(feedback, site.web),
+        fold_progress(feedback, site.web) if feedback.iteration.number > 1 else "",
         _fold_document(copy),
         _command_hints(feedback),
     )
@@ -140,6 +140,7 @@ def _render_short(feedback: Feedback) -> str:
         feedback_marker(feedback),
         feedback_heading(feedback),
         short_next_line(feedback, reviewer),
+        pushed_since_text(feedback),
         *blocks,
         _SHORT_HINT,
     )

@@ -171,9 +171,8 @@ def _fix_steps(feedback: Feedback, count: int) -> str:
     # A check that has no result yet may pass: there is nothing to do about its test.
     is_running = not by_check and any(verdict.validator.check for verdict in feedback.rejecting)
     if not first or is_running:
-        what = (
-            "the blocking issue below" if count == 1 else f"the {count} blocking issues below in this order"
-        )
+        one, many = "the blocking issue below", f"the {count} blocking issues below in this order"
+        what = _unchanged_names(feedback) or (one if count == 1 else many)
         return f"fix {what} and push once"
     rest = count - 1 if by_check else count
     if not rest:
@@ -181,6 +180,13 @@ def _fix_steps(feedback: Feedback, count: int) -> str:
     other = "other " if by_check else ""
     what = f"the {other}issue below" if rest == 1 else f"the {other}{rest} below in this order"
     return f"{first}, fix {what}, and push once"
+
+
+def _unchanged_names(feedback: Feedback) -> str:
+    """Name what is left to fix, if other blocking entries below were changed or answered already."""
+    awaited = feedback.awaited_entries
+    is_part = len(awaited) < len(feedback.blocking)
+    return f"{_join(map(code_span, awaited))} below" if is_part and len(awaited) <= _MAX_NAMES else ""
 
 
 def _reviewer_text(feedback: Feedback) -> str:

@@ -81,11 +81,17 @@ def standing_verdicts(ledger: Ledger, located: Ledger | None = None) -> tuple[Ve
     findings about the head that is to be shown.
 
     A verdict whose findings were all dismissed is no longer in force, and an advisory one rejects only while
-    one of its findings blocks. The newest verdict that was lifted does not bring back an older one.
+    one of its findings blocks; while somebody else rejects, it comes last and only adds its warnings. The
+    newest verdict that was lifted does not bring back an older one.
     """
     places = {finding.number: finding.item.place for finding in (located or ledger).findings}
-    standing = (_with_open_findings(verdict, ledger, places) for verdict in ledger.newest)
-    return tuple(verdict for verdict in standing if verdict)
+    standing = [
+        standing for verdict in ledger.newest if (standing := _with_open_findings(verdict, ledger, places))
+    ]
+    is_rejected = any(verdict.stance is Stance.REJECTS for verdict in standing)
+    warning = [verdict for verdict in standing if verdict.stance is Stance.SILENT]
+    deciding = [verdict for verdict in standing if verdict.stance is not Stance.SILENT]
+    return (*deciding, *(warning if is_rejected else ()))
 
 
 def _with_open_findings(
@@ -108,7 +114,7 @@ def _with_open_findings(
     if not items and was_dismissed and not verdict.more:
         return None
     if verdict.advisory and not any(item.blocks for item in items):
-        return None
+        return replace(verdict, items=items, stance=Stance.SILENT) if items else None
     return replace(verdict, items=items)
 
 
@@ -263,7 +269,8 @@ class _Replay:
         failing = self._failing_runs(verdict)
         if failing is None:
             return  # a newer suite of the same event has reported already
-        if standing is None or standing[0] <= position:
+        # A dismissed verdict on a later head no longer stands in the way of a late one.
+        if standing is None or standing[0] <= position or standing[1].id in self._lifted:
             passes_alone = bool(failing) and verdict.stance is Stance.APPROVES
             self._newest[key] = (position, failing[-1].verdict if passes_alone else verdict)
         self._reviewed_position = max(self._reviewed_position, position)
@@ -318,13 +325,15 @@ class _Replay:
             self._close(entry, _closing_status(entry, position), verdict, position)
         elif not is_later:
             return  # at the same head, a further review adds
+        elif verdict.repeats and (not verdict.items or _is_untagged_prose(entry)):
+            self._repeat(entry, self._carried(entry, verdict.head or ""), verdict, position)
         elif entry.comment_ids:
             if self._has_changed(entry, verdict.head or self._order.head(position)):
                 self._close(entry, FindingStatus.FIXED, verdict, position)
-        elif entry.item.tag and entry.item.inferred is None:
-            self._close(entry, FindingStatus.FIXED, verdict, position)
-        elif not verdict.repeats:
+        elif _is_untagged_prose(entry):
             entry.is_left_out = True
+        else:
+            self._close(entry, FindingStatus.FIXED, verdict, position)
 
     def _report(self, verdict: Verdict, position: int) -> set[int]:
         """Apply the items of a verdict; return which entries they belong to."""
@@ -462,12 +471,17 @@ class _Replay:
         return abs(place.line - now.line)
 
     def _apply_lifted(self, verdict: Verdict) -> None:
-        """Apply that a review was dismissed, a comment deleted, or a label removed."""
-        lifted_at = verdict.lifted_at or verdict.at
+        """Apply that a review was dismissed, a comment deleted, or a label removed.
+
+        Where that ends the rejection of its validator, nothing that they said before counts any more.
+        """
+        lifted_at, key = verdict.lifted_at or verdict.at, verdict.validator.key
         self._lifted.add(verdict.id)
         position = self._order.position_at(lifted_at)
+        ends_rejection = verdict.stance is Stance.REJECTS and self._newest[key][1].id == verdict.id
         for entry in self._entries:
-            if entry.verdict_id == verdict.id and entry.is_open:
+            is_own = entry.verdict_id == verdict.id or (ends_rejection and entry.validator.key == key)
+            if is_own and entry.is_open:
                 is_label = verdict.id.startswith("label:")
                 status = _closing_status(entry, position) if is_label else FindingStatus.WITHDRAWN
                 self._close_at(entry, status, lifted_at, position, verdict.validator.name)
@@ -604,6 +618,10 @@ def _replaces(newer: Verdict, older: Verdict) -> bool:
 def _closing_status(entry: _Entry, position: int) -> FindingStatus:
     """Return what closing means: fixed at a later head; without one, nothing was fixed."""
     return FindingStatus.FIXED if position > entry.position else FindingStatus.WITHDRAWN
+
+
+def _is_untagged_prose(entry: _Entry) -> bool:
+    return not entry.comment_ids and (entry.item.tag is None or entry.item.inferred is not None)
 
 
 def _limit(entries: Sequence[_Entry]) -> list[_Entry]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from bot.pull_request.diff import MAX_LISTED_FILES, FileDiff, Hunk, hunks, new_side_lines
@@ -17,61 +17,39 @@ _MAX_EQUAL_PAIRS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class UnchangedRun:
-    """Unchanged lines: their old start, new start, and number (None: to the end)."""
-
-    old: int
-    new: int
-    length: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class LineMap:
     """Which lines of a file survived, and where they are now."""
 
-    runs: tuple[UnchangedRun, ...]
-    old_length: int | None = None
-    """How many lines there were, if that is known."""
+    lines: tuple[int | None, ...] = ()
+    """The new number of each old line; None if it was changed or removed."""
+    shift: int | None = None
+    """How far the lines after these moved; None if there are none."""
 
     def new_line(self, line: int) -> int | None:
         """Return the new number of an old line; None if it was changed or removed."""
-        run = self._around(line, line)
-        return None if run is None else run.new + line - run.old
+        if line <= len(self.lines):
+            return self.lines[line - 1] if line > 0 else None
+        return None if self.shift is None else line + self.shift
 
     def has_changed(self, first: int, last: int) -> bool | None:
-        """Return whether any of these old lines changed, or got a line between; None: never existed."""
-        if not 1 <= first <= last or (self.old_length is not None and last > self.old_length):
+        """Return whether any of these old lines changed, or got a line between; None: no such lines."""
+        if not 1 <= first <= last:
             return None
-        return self._around(first, last) is None
-
-    def _around(self, first: int, last: int) -> UnchangedRun | None:
-        covering = (
-            run
-            for run in self.runs
-            if run.old <= first and (run.length is None or last < run.old + run.length)
-        )
-        return next(covering, None)
+        start = self.new_line(first)
+        lines = (*range(first, min(last, len(self.lines)) + 1), last)
+        return start is None or any(self.new_line(line) != start + line - first for line in lines)
 
 
-def map_lines(old_text: str, new_text: str) -> LineMap:
-    """Map the lines of one text to the equal ones of another, in order; the heads may be unrelated."""
-    old, new = split_lines(old_text), split_lines(new_text)
+def map_lines(old: Sequence[str], new: Sequence[str]) -> tuple[int | None, ...]:
+    """Return the new number of each old line, by equal lines in order; the heads may be unrelated."""
+    numbers: list[int | None] = [None] * len(old)
     head = _common_prefix(old, new)
     tail = _common_prefix(reversed(old[head:]), reversed(new[head:]))
-    runs: list[UnchangedRun] = []
-    _append_run(runs, UnchangedRun(1, 1, head))
-    for old_start, new_start, size in _matching_blocks(
-        old[head : len(old) - tail], new[head : len(new) - tail]
-    ):
-        _append_run(runs, UnchangedRun(old_start + head + 1, new_start + head + 1, size))
-    _append_run(runs, UnchangedRun(len(old) - tail + 1, len(new) - tail + 1, tail))
-    return LineMap(tuple(runs), len(old))
-
-
-def split_lines(text: str) -> list[str]:
-    """Return the lines as git counts them, whichever way they end."""
-    lines = [line.removesuffix("\r") for line in text.split("\n")]
-    return lines[:-1] if lines[-1] == "" else lines
+    blocks = _matching_blocks(old[head : len(old) - tail], new[head : len(new) - tail])
+    changed = ((old_start + head, new_start + head, size) for old_start, new_start, size in blocks)
+    for old_start, new_start, size in ((0, 0, head), *changed, (len(old) - tail, len(new) - tail, tail)):
+        numbers[old_start : old_start + size] = range(new_start + 1, new_start + size + 1)
+    return tuple(numbers)
 
 
 def _matching_blocks(old: Sequence[str], new: Sequence[str]) -> Iterable[tuple[int, int, int]]:
@@ -117,22 +95,6 @@ def _around(
         done_old, done_new = old_index + down, new_index + down
 
 
-def _append_run(runs: list[UnchangedRun], run: UnchangedRun) -> None:
-    """Append a run, joined to the last one where nothing is between."""
-    if run.length is not None and run.length <= 0:
-        return
-    last = runs[-1] if runs else None
-    if (
-        last
-        and last.length is not None
-        and (last.old + last.length, last.new + last.length) == (run.old, run.new)
-    ):
-        length = None if run.length is None else last.length + run.length
-        runs[-1] = UnchangedRun(last.old, last.new, length)
-    else:
-        runs.append(run)
-
-
 def _common_prefix(old: Iterable[str], new: Iterable[str]) -> int:
     count = 0
     for left, right in zip(old, new, strict=False):
@@ -169,82 +131,63 @@ def track_file(path: str, old: Revision, new: Revision) -> TrackedFile | None:
     """Track a file from one head to another; None if either was not read, or GitHub did not list it."""
     if old.files is None or new.files is None:
         return None
-    old_file, new_file = _find_file(old, path), _find_file(new, path)
-    if (old_file is None and len(old.files) >= MAX_LISTED_FILES) or (
-        new_file is None and len(new.files) >= MAX_LISTED_FILES
+    old_file, new_file = _find_file(old.files, path), _find_file(new.files, path)
+    if any(
+        file is None and len(files) >= MAX_LISTED_FILES
+        for file, files in ((old_file, old.files), (new_file, new.files))
     ):
         return None
-    if (old_file and old_file.blob) == (new_file and new_file.blob) and (old_file is None) == (
-        new_file is None
-    ):
+    if old_file == new_file or (old_file and new_file and old_file.blob == new_file.blob):
         return UNCHANGED_FILE
     if new_file is not None and new_file.status == "removed":
-        return TrackedFile(has_changed=True, lines=LineMap(()))
-    if (old_file and old_file.patch is None) or (new_file and new_file.patch is None):
+        return TrackedFile(has_changed=True, lines=LineMap())
+    patches = [file.patch if file else "" for file in (old_file, new_file)]
+    old_hunks, new_hunks = (tuple(hunks(patch or "")) for patch in patches)
+    last = max((hunk.old + len(hunk.lines) for hunk in (*old_hunks, *new_hunks)), default=1)
+    if None in patches or last > MAX_PATCH_LINE:
         return TrackedFile(has_changed=True)
-    patches = (old_file.patch or "" if old_file else ""), (new_file.patch or "" if new_file else "")
-    return TrackedFile(has_changed=True, lines=_map_patches(*patches, same_base=old.base == new.base))
+    is_same_base = old.base == new.base
+    lines = (
+        _over_one_base(old_hunks, new_hunks, last) if is_same_base else _over_two_bases(old_hunks, new_hunks)
+    )
+    return TrackedFile(has_changed=True, lines=lines)
 
 
-def _find_file(revision: Revision, path: str) -> FileDiff | None:
-    files = revision.files or ()
+def _find_file(files: Sequence[FileDiff], path: str) -> FileDiff | None:
     same_path = (file for file in files if file.path == path)
     renamed = (file for file in files if file.previous_path == path and file.status == "renamed")
     return next(same_path, None) or next(renamed, None)
 
 
-def _map_patches(old_patch: str, new_patch: str, *, same_base: bool) -> LineMap | None:
-    old, new = tuple(hunks(old_patch)), tuple(hunks(new_patch))
-    last = max((hunk.old + len(hunk.lines) for hunk in (*old, *new)), default=1)
-    if last > MAX_PATCH_LINE:
-        return None
-    return _over_one_base(old, new, last) if same_base else _over_two_bases(old, new)
-
-
-def _over_one_base(old: tuple[Hunk, ...], new: tuple[Hunk, ...], last: int) -> LineMap:
+def _over_one_base(old: Sequence[Hunk], new: Sequence[Hunk], last: int) -> LineMap:
     """Match lines of the base by number, added ones by text."""
-    sides = ("\n".join((*_numbered_lines(side, last), "\0end")) + "\n" for side in (old, new))
-    runs = map_lines(*sides).runs
-    return LineMap((*runs[:-1], replace(runs[-1], length=None)))
+    lines, lines_now = _number_lines(old, last), _number_lines(new, last)
+    return LineMap(map_lines(lines, lines_now), shift=len(lines_now) - len(lines))
 
 
-def _numbered_lines(side: tuple[Hunk, ...], last: int) -> Iterator[str]:
+def _number_lines(side: Sequence[Hunk], last: int) -> list[str]:
+    lines: list[str] = []
     number = 1
     for hunk in side:
-        yield from (f"\0{base_line}" for base_line in range(number, hunk.old))
+        lines += (f"\0{base_line}" for base_line in range(number, hunk.old))
         number = hunk.old
         for line in hunk.lines:
             if line.startswith("+"):
-                yield line[1:]
+                lines.append(line[1:].removesuffix("\r"))
                 continue
             if not line.startswith("-"):
-                yield f"\0{number}"
+                lines.append(f"\0{number}")
             number += 1
-    yield from (f"\0{base_line}" for base_line in range(number, last + 1))
+    return lines + [f"\0{base_line}" for base_line in range(number, last + 1)]
 
 
-def _over_two_bases(old: tuple[Hunk, ...], new: tuple[Hunk, ...]) -> LineMap:
+def _over_two_bases(old: Sequence[Hunk], new: Sequence[Hunk]) -> LineMap:
     """Compare only what the hunks show, as after a rebase; the author left the rest alone."""
-    old_lines, new_lines = (list(new_side_lines(side).items()) for side in (old, new))
-    line_map = map_lines(*("".join(f"{text}\n" for _, text in side) for side in (old_lines, new_lines)))
-    new_numbers = {
-        old_lines[run.old + step - 1][0]: new_lines[run.new + step - 1][0]
-        for run in line_map.runs
-        for step in range(run.length or 0)
+    shown, shown_now = new_side_lines(old), new_side_lines(new)
+    texts, texts_now = ([text.removesuffix("\r") for text in side.values()] for side in (shown, shown_now))
+    numbers_now = [None, *shown_now]
+    moved = {
+        number: numbers_now[position or 0]
+        for number, position in zip(shown, map_lines(texts, texts_now), strict=True)
     }
-    shown = {number for number, _ in old_lines}
-    runs: list[UnchangedRun] = []
-    end = max(shown, default=0)
-    for number in range(1, end + 1):
-        new_number = new_numbers.get(number) if number in shown else number
-        if new_number is not None:
-            _append_line(runs, number, new_number)
-    return LineMap((*runs, UnchangedRun(end + 1, end + 1, None)))
-
-
-def _append_line(runs: list[UnchangedRun], old: int, new: int) -> None:
-    last = runs[-1] if runs else None
-    if last and last.length and (last.old + last.length, last.new + last.length) == (old, new):
-        runs[-1] = replace(last, length=last.length + 1)
-    else:
-        runs.append(UnchangedRun(old, new, 1))
+    return LineMap(tuple(moved.get(line, line) for line in range(1, max(moved, default=0) + 1)), shift=0)

@@ -10,14 +10,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
+from typing import Any
 
 import msgspec
 
 from bot.gates.model import Aspect, Gates, matches_name
-from bot.gates.packs import rules_directory
+from bot.gates.packs import load_rules
 from bot.gates.problems import RuleFileProblem
-from bot.gates.rule_files import parse_rule_file
-from bot.gates.yaml_reader import YamlMapping, YamlScalar, entries
+from bot.gates.rule_files import RuleFile
+from bot.gates.schemas import value_at
 
 
 class Permission(StrEnum):
@@ -217,9 +218,14 @@ class ScoringRules:
     limits: DegradationLimits
 
 
-def parse_scoring(data: bytes, file: str) -> ScoringRules:
-    """Return the scoring rules in the text; raise `RuleFileError` with all its problems."""
-    values = parse_rule_file(data, file, "rules/scoring", _find_wrong_sum)
+@cache
+def shipped_scoring() -> ScoringRules:
+    """Return how a revision is scored, as `rules/scoring.yml` says."""
+    return scoring_rules(load_rules("scoring", find_wrong_sum))
+
+
+def scoring_rules(values: Mapping[str, Any]) -> ScoringRules:
+    """Return the rules that these values of a rule file are."""
     return ScoringRules(
         msgspec.convert(values, ScoreWeights),
         # Not strict, since 2.0 is an integer to JSON Schema.
@@ -227,35 +233,23 @@ def parse_scoring(data: bytes, file: str) -> ScoringRules:
     )
 
 
-def _find_wrong_sum(root: YamlMapping, file: str) -> Iterator[RuleFileProblem]:
-    values = [entry.node.value for entry in entries(root, "dimensions") if isinstance(entry.node, YamlScalar)]
-    shares = [value for value in values if isinstance(value, int | float) and 0 <= value <= 1]
-    section = root.entries.get("dimensions")
+def find_wrong_sum(file: RuleFile) -> Iterator[RuleFileProblem]:
+    """Find weights of dimensions that do not add up."""
+    weights = value_at(file.values, "dimensions")
+    shares = list(weights.values()) if isinstance(weights, dict) else []
+    if len(shares) != len(QualityDimension) or not all(isinstance(share, int | float) for share in shares):
+        return
     # What binary fractions add to a sum of hundredths is far below this.
-    if section and len(shares) == len(QualityDimension) and abs(sum(shares) - 1) > 1e-9:
+    if all(0 <= share <= 1 for share in shares) and abs(sum(shares) - 1) > 1e-9:
         what = f"dimensions add up to {sum(shares):.4g}"
         allowed = "they are shares of one score and must add up to 1"
-        yield RuleFileProblem(file, section.line, section.column, what, allowed)
-
-
-def parse_claim_rules(data: bytes, file: str) -> Mapping[ClaimType, ClaimRule]:
-    """Return the types of claims in the text; raise `RuleFileError` with all its problems."""
-    values = parse_rule_file(data, file, "rules/grounding")
-    return msgspec.convert(values["claims"], dict[ClaimType, ClaimRule])
-
-
-@cache
-def shipped_scoring() -> ScoringRules:
-    """Return how a revision is scored, as `rules/scoring.yml` says."""
-    path = rules_directory() / "scoring.yml"
-    return parse_scoring(path.read_bytes(), str(path))
+        yield file.key_problem(("dimensions",), what, allowed)
 
 
 @cache
 def shipped_claim_rules() -> Mapping[ClaimType, ClaimRule]:
     """Return what each type of claim is looked up with, as `rules/grounding.yml` says."""
-    path = rules_directory() / "grounding.yml"
-    return parse_claim_rules(path.read_bytes(), str(path))
+    return msgspec.convert(load_rules("grounding")["claims"], dict[ClaimType, ClaimRule])
 
 
 _CLAIMS = tuple(ClaimType)

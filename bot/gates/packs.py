@@ -13,8 +13,7 @@ import bot
 from bot import regex
 from bot.gates.model import DEFAULT_PRIORITY, Gate, Gates
 from bot.gates.problems import RuleFileError, RuleFileProblem
-from bot.gates.rule_files import MAX_RULE_FILE_SIZE, parse_rule_file
-from bot.gates.yaml_reader import YamlMapping, YamlScalar
+from bot.gates.rule_files import MAX_RULE_FILE_SIZE, ExtraCheck, RuleFile, parse_rule_file
 
 PACK_SUFFIX = ".yml"
 
@@ -26,6 +25,12 @@ def rules_directory() -> Path:
     package = Path(bot.__file__).parent
     inside = package / "rules"
     return inside if inside.is_dir() else package.parent / "rules"
+
+
+def load_rules(name: str, *checks: ExtraCheck) -> Any:
+    """Return the values of a rule file that comes with the product; raise `RuleFileError`."""
+    path = rules_directory() / f"{name}.yml"
+    return parse_rule_file(path.read_bytes(), str(path), f"rules/{name}", *checks)
 
 
 def load_pack(path: Path) -> Gates:
@@ -101,9 +106,7 @@ def _strip(value: Any) -> Any:
     return value
 
 
-def _find_wrong_name(name: str, root: YamlMapping, file: str) -> Iterator[RuleFileProblem]:
-    entry = root.entries.get("pack")
-    node = entry.node if entry else None
-    if isinstance(node, YamlScalar) and isinstance(node.value, str) and node.value != name:
-        what = f'pack is "{node.value}"'
-        yield RuleFileProblem(file, node.line, node.column, what, f"use the file's name, {name}")
+def _find_wrong_name(name: str, file: RuleFile) -> Iterator[RuleFileProblem]:
+    given = file.values.get("pack")
+    if isinstance(given, str) and given != name:
+        yield file.value_problem(("pack",), f'pack is "{given}"', f"use the file's name, {name}")

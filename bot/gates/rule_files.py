@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -12,24 +13,13 @@ from typing import TYPE_CHECKING, Any
 from bot.gates.model import nearest_word
 from bot.gates.problems import RuleFileError, RuleFileProblem
 from bot.gates.schemas import SchemaPath, read_schema, schema_validator
-from bot.gates.yaml_reader import (
-    YamlFault,
-    YamlMapping,
-    YamlNode,
-    YamlProblem,
-    YamlReader,
-    YamlScalar,
-    YamlSequence,
-    to_plain,
-)
+from bot.gates.yaml_reader import YamlFault, YamlPath, YamlPosition, YamlProblem, YamlReader, dotted
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
 MAX_RULE_FILE_SIZE = 65_536
 MAX_RULE_FILE_DEPTH = 16
-
-ExtraCheck = Callable[[YamlMapping, str], Iterable[RuleFileProblem]]
 
 _TYPES = {
     "boolean": "true or false",
@@ -57,21 +47,42 @@ _RULE_FILE_MESSAGES = {
 }
 
 
-def read_yaml_document(data: bytes, file: str) -> YamlMapping:
+@dataclass(frozen=True, slots=True)
+class RuleFile:
+    """The values of a rule file, and the positions of its values and keys."""
+
+    name: str
+    values: dict[str, Any]
+    positions: Mapping[YamlPath, YamlPosition]
+    keys: Mapping[YamlPath, YamlPosition]
+
+    def value_problem(self, path: YamlPath, what: str, allowed: str) -> RuleFileProblem:
+        """Return a problem at the value of this path."""
+        at = self.positions[path]
+        return RuleFileProblem(self.name, at.line, at.column, what, allowed)
+
+    def key_problem(self, path: YamlPath, what: str, allowed: str) -> RuleFileProblem:
+        """Return a problem at the key of this path; of an item of a list at its value."""
+        at = self.keys.get(path) or (self.positions[path] if path else YamlPosition(1, 1))
+        return RuleFileProblem(self.name, at.line, at.column, what, allowed)
+
+
+ExtraCheck = Callable[[RuleFile], Iterable[RuleFileProblem]]
+
+
+def read_rule_yaml(data: bytes, name: str) -> RuleFile:
     """Return the mapping that a rule file is; raise `RuleFileError` with everything wrong with its YAML."""
-    text = _decode(data, file)
+    text = _decode(data, name)
     reader = YamlReader(MAX_RULE_FILE_DEPTH, strict=True)
     reader.read(text)
     if reader.problems:
-        raise RuleFileError(tuple(_rule_file_problem(problem, text, file) for problem in reader.problems))
-    root = reader.root
-    if not isinstance(root, YamlMapping):
-        is_empty = root is None or (isinstance(root, YamlScalar) and root.value is None)
-        what = "the file is empty" if is_empty else "the file is not a mapping"
-        line, column = (root.line, root.column) if root else (1, 1)
+        raise RuleFileError(tuple(_rule_file_problem(problem, text, name) for problem in reader.problems))
+    if not isinstance(reader.value, dict):
+        what = "the file is empty" if reader.value is None else "the file is not a mapping"
+        at = reader.positions.get((), YamlPosition(1, 1))
         allowed = "write keys with values, such as `version: 1`"
-        raise RuleFileError((RuleFileProblem(file, line, column, what, allowed),))
-    return root
+        raise RuleFileError((RuleFileProblem(name, at.line, at.column, what, allowed),))
+    return RuleFile(name, reader.value, reader.positions, reader.keys)
 
 
 def _decode(data: bytes, file: str) -> str:
@@ -96,18 +107,24 @@ def _rule_file_problem(problem: YamlProblem, text: str, file: str) -> RuleFilePr
     return RuleFileProblem(file, problem.line, problem.column, what, allowed)
 
 
-def parse_rule_file(data: bytes, file: str, schema: str, *checks: ExtraCheck) -> Any:
+def parse_rule_file(data: bytes, name: str, schema: str, *checks: ExtraCheck) -> Any:
     """Return the values of a rule file; raise `RuleFileError` with every problem, from top to bottom.
 
     The checks look for what a schema can't say. They see files of any shape.
     """
-    root = read_yaml_document(data, file)
-    problems = [problem for check in checks for problem in check(root, file)]
+    file = read_rule_yaml(data, name)
+    problems = [problem for check in checks for problem in check(file)]
     if not is_checked(data, schema):
-        problems += find_schema_problems(root, schema, file)
-    if problems:
-        raise RuleFileError(tuple(sorted(problems, key=lambda problem: (problem.line, problem.column))))
-    return to_plain(root)
+        problems += find_schema_problems(file, schema)
+    raise_problems(problems)
+    return file.values
+
+
+def raise_problems(problems: Iterable[RuleFileProblem]) -> None:
+    """Raise `RuleFileError` if there are any problems, each once and from top to bottom."""
+    if unique := dict.fromkeys(problems):
+        order = sorted(unique, key=lambda problem: (problem.file, problem.line, problem.column))
+        raise RuleFileError(tuple(order))
 
 
 def is_checked(data: bytes, schema: str) -> bool:
@@ -126,9 +143,9 @@ def _checked() -> frozenset[str]:
     return frozenset(resources.files("bot.schemas").joinpath("checked.txt").read_text("utf-8").split())
 
 
-def find_schema_problems(root: YamlMapping, schema: str, file: str) -> tuple[RuleFileProblem, ...]:
+def find_schema_problems(file: RuleFile, schema: str) -> tuple[RuleFileProblem, ...]:
     """Return every way in which the file differs from its schema, from top to bottom."""
-    errors = sorted(_narrow(schema_validator(schema).iter_errors(to_plain(root))), key=_keyword_rank)
+    errors = sorted(_narrow(schema_validator(schema).iter_errors(file.values)), key=_keyword_rank)
     problems: dict[RuleFileProblem, None] = {}
     texts: set[tuple[SchemaPath, str]] = set()
     for error in errors:
@@ -138,7 +155,7 @@ def find_schema_problems(root: YamlMapping, schema: str, file: str) -> tuple[Rul
             if text in texts:
                 continue
             texts.add(text)
-        problems.update(dict.fromkeys(_problems(error, path, root, file)))
+        problems.update(dict.fromkeys(_problems(error, path, file)))
     return tuple(sorted(problems, key=lambda problem: (problem.line, problem.column)))
 
 
@@ -160,43 +177,36 @@ def _is_of_other_kind(error: ValidationError) -> bool:
     return error.validator in ("type", "enum") and not error.relative_path
 
 
-def _problems(
-    error: ValidationError, path: SchemaPath, root: YamlMapping, file: str
-) -> Iterator[RuleFileProblem]:
+def _problems(error: ValidationError, path: SchemaPath, file: RuleFile) -> Iterator[RuleFileProblem]:
     schema: Any = error.schema
     value: Any = error.instance
-    node, line, column = _locate(root, path)
     name = dotted(path)
     match error.validator:
         case "additionalProperties":
             choices = schema.get("properties", {})
-            for entry in node.entries.values() if isinstance(node, YamlMapping) else ():
-                if entry.key not in choices:
-                    what = f"{dotted((*path, entry.key))} is unknown"
-                    allowed = suggest_choice(entry.key, choices)
-                    yield RuleFileProblem(file, entry.line, entry.column, what, allowed)
+            for key in value:
+                if key not in choices:
+                    what = f"{dotted((*path, key))} is unknown"
+                    yield file.key_problem((*path, key), what, suggest_choice(key, choices))
         case "required":
             missing = [key for key in schema["required"] if key not in value]
             what = f"{name or 'the file'} is missing {', '.join(missing)}"
-            yield RuleFileProblem(file, line, column, what, f"required: {', '.join(schema['required'])}")
+            yield file.key_problem(path, what, f"required: {', '.join(schema['required'])}")
         case "minItems" | "maxItems" | "minProperties" | "maxProperties" as keyword:
-            what = f"{name} has {len(value)} entries"
             allowed = f"at {_SIZE_KEYWORDS[keyword]} {error.validator_value}"
-            yield RuleFileProblem(file, line, column, what, allowed)
+            yield file.key_problem(path, f"{name} has {len(value)} entries", allowed)
         case "uniqueItems":
-            what = f"{name} repeats {_show(value)}"
-            yield RuleFileProblem(file, node.line, node.column, what, "list each value once")
-        case _ if isinstance(node, YamlMapping) and isinstance(value, str):  # the schema of its keys
-            entry = node.entries[value]
-            yield RuleFileProblem(file, entry.line, entry.column, *_value_problem(error, f"{name}: the key"))
+            yield file.value_problem(path, f"{name} repeats {_show(value)}", "list each value once")
+        case _ if isinstance(value, str) and (*path, value) in file.keys:  # the schema of a mapping's keys
+            yield file.key_problem((*path, value), *_value_problem(error, f"{name}: the key"))
         case _:
-            yield RuleFileProblem(file, node.line, node.column, *_value_problem(error, name))
+            yield file.value_problem(path, *_value_problem(error, name))
 
 
 def _value_problem(error: Any, name: str) -> tuple[str, str]:
     """Return what is wrong with a single value, and what is allowed."""
     value = error.instance
-    allowed = describe_allowed(error.schema, value)
+    allowed = _describe_allowed(error.schema, value)
     match error.validator, error.validator_value:
         case "minLength" | "maxLength", _:
             return f"{name} has {len(value)} characters", allowed
@@ -210,26 +220,7 @@ def _value_problem(error: Any, name: str) -> tuple[str, str]:
     return f"{name} is {_show(value)}", allowed
 
 
-def _locate(root: YamlMapping, path: SchemaPath) -> tuple[YamlNode, int, int]:
-    """Return the node at the path, with the line and column of its key."""
-    node: YamlNode = root
-    line = column = 1
-    for part in path:
-        if isinstance(node, YamlMapping):
-            entry = node.entries[str(part)]
-            node, line, column = entry.node, entry.line, entry.column
-        elif isinstance(node, YamlSequence):
-            node = node.items[int(part)]
-            line, column = node.line, node.column
-    return node, line, column
-
-
-def dotted(path: SchemaPath) -> str:
-    """Return a path as people write it: `validators.checks.lint[0]`."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
-
-
-def describe_allowed(schema: dict[str, Any], value: object = None) -> str:
+def _describe_allowed(schema: dict[str, Any], value: object = None) -> str:
     """Return what a schema allows; of several words the one most like the value first."""
     if "x-allowed" in schema:
         return str(schema["x-allowed"])

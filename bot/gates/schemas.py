@@ -94,6 +94,31 @@ def json_pointer(path: Iterable[str | int]) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
+def value_at(value: Any, *path: str) -> Any:
+    """Return what is at these keys of objects in objects; None where there is something else."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def list_at(value: Any, *path: str) -> list[Any]:
+    """Return the list at these keys; an empty one where there is something else."""
+    part = value_at(value, *path)
+    return part if isinstance(part, list) else []
+
+
+def object_at(value: Any, *path: str) -> dict[str, Any]:
+    """Return the object at these keys; an empty one where there is something else."""
+    part = value_at(value, *path)
+    return part if isinstance(part, dict) else {}
+
+
+def text_at(value: Any, *path: str) -> str:
+    """Return the text at these keys; an empty one where there is something else."""
+    part = value_at(value, *path)
+    return part if isinstance(part, str) else ""
+
+
 def _sort_key(part: str | int) -> tuple[int, int, str]:
     return (0, part, "") if isinstance(part, int) else (1, 0, part)
 

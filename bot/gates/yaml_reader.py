@@ -1,14 +1,13 @@
-"""Read YAML with the position of every node.
+"""Read YAML as the values that JSON has, with the position of every one.
 
-The nodes are built from the parser's events: without recursion, so that no file is too deep, and with
+They are built from the parser's events: without recursion, so that no file is too deep, and with
 nothing resolved that is not written there. Plain words are read as in YAML 1.2: `on`, `no` and
 `2026-01-01` are text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -16,77 +15,23 @@ import yaml
 
 from bot import regex
 
-
-@dataclass(frozen=True, slots=True)
-class YamlScalar:
-    """A text, number, truth value or null."""
-
-    value: str | int | float | bool | None
-    line: int
-    column: int
-    span: tuple[int, int]
-    """The offsets of its first character and of the one behind it."""
+YamlPath = tuple[str | int, ...]
+"""The keys and indexes that lead to a value."""
 
 
 @dataclass(frozen=True, slots=True)
-class YamlSequence:
-    """A list."""
+class YamlPosition:
+    """The line and column where a part of a document starts, and the offsets of its start and its end."""
 
-    items: tuple[YamlNode, ...]
     line: int
     column: int
-    span: tuple[int, int]
+    start: int = 0
+    end: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class YamlEntry:
-    """A key of a mapping with its position, and the key's value."""
-
-    key: str
-    line: int
-    column: int
-    node: YamlNode
-
-
-@dataclass(frozen=True, slots=True)
-class YamlMapping:
-    """Entries by key, in the file's order."""
-
-    entries: Mapping[str, YamlEntry]
-    line: int
-    column: int
-    span: tuple[int, int]
-
-
-YamlNode = YamlScalar | YamlSequence | YamlMapping
-
-
-def to_plain(node: YamlNode) -> Any:
-    """Return the node as the values that JSON has."""
-    match node:
-        case YamlScalar():
-            return node.value
-        case YamlSequence():
-            return [to_plain(item) for item in node.items]
-        case YamlMapping():
-            return {key: to_plain(entry.node) for key, entry in node.entries.items()}
-
-
-def entry_at(node: YamlNode, *path: str) -> YamlEntry | None:
-    """Return the entry at the end of these keys, or None if the file does not have it."""
-    entry: YamlEntry | None = None
-    for key in path:
-        entry = node.entries.get(key) if isinstance(node, YamlMapping) else None
-        if entry is None:
-            return None
-        node = entry.node
-    return entry
-
-
-def entries(node: YamlNode, *path: str) -> tuple[YamlEntry, ...]:
-    """Return the entries of the mapping at the end of these keys; none if there is no mapping."""
-    entry = entry_at(node, *path)
-    return tuple(entry.node.entries.values()) if entry and isinstance(entry.node, YamlMapping) else ()
+def dotted(path: YamlPath) -> str:
+    """Return a path as people write it: `validators.checks.lint[0]`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 
 class YamlFault(StrEnum):
@@ -131,16 +76,20 @@ _UNPRINTABLE = regex.Regex(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{9f}\x{2028}\x{20
 class _OpenCollection:
     """A list or mapping whose end has not come yet."""
 
-    is_mapping: bool
+    value: list[Any] | dict[str, Any]
+    path: YamlPath
     start: Any
     key: Any = None
     """The event of the key whose value comes next."""
-    items: list[YamlNode] = field(default_factory=list)
-    entries: dict[str, YamlEntry] = field(default_factory=dict)
+
+    @property
+    def wants_key(self) -> bool:
+        """Whether a key of a mapping comes next."""
+        return isinstance(self.value, dict) and self.key is None
 
 
 class YamlReader:
-    """Builds the nodes of one document, and collects the problems on the way.
+    """Reads one document, and collects the problems on the way.
 
     A strict reader refuses anchors, tags, merge keys and unprintable characters too, and reports every
     problem; the other one stops at the first.
@@ -148,7 +97,11 @@ class YamlReader:
 
     def __init__(self, max_depth: int, *, strict: bool) -> None:
         self.problems: list[YamlProblem] = []
-        self.root: YamlNode | None = None
+        self.value: Any = None
+        self.positions: dict[YamlPath, YamlPosition] = {}
+        """Of every value; of none where the text has no document."""
+        self.keys: dict[YamlPath, YamlPosition] = {}
+        """Of the key of every entry of a mapping."""
         self._max_depth = max_depth
         self._strict = strict
         self._open: list[_OpenCollection] = []
@@ -186,7 +139,7 @@ class YamlReader:
                 self._documents += 1
             case yaml.AliasEvent():
                 self._report(YamlFault.ALIAS, event.start_mark, event.anchor)
-                self._add(YamlScalar(None, *_position(event)), event)
+                self._add(None, self._path(), event, event)
             case yaml.ScalarEvent():
                 self._check_properties(event)
                 is_printable = not self._strict or event.value.isprintable()
@@ -194,15 +147,16 @@ class YamlReader:
                     character := _UNPRINTABLE.search(event.value)
                 ):  # an escape in quotes
                     self._report(YamlFault.CHARACTER, event.start_mark, ord(character[0]))
-                self._add(YamlScalar(_scalar_value(event), *_position(event)), event)
+                self._add(_scalar_value(event), self._path(), event, event)
             case yaml.CollectionStartEvent():
                 self._check_properties(event)
-                above = self._open[-1] if self._open else None
-                if above and above.is_mapping and above.key is None:
+                if self._open and self._open[-1].wants_key:
                     self._report(YamlFault.KEY_TYPE, event.start_mark)
-                self._open.append(_OpenCollection(isinstance(event, yaml.MappingStartEvent), event))
+                value: list[Any] | dict[str, Any] = {} if isinstance(event, yaml.MappingStartEvent) else []
+                self._open.append(_OpenCollection(value, self._path(), event))
             case yaml.CollectionEndEvent():
-                self._add(_close(self._open.pop(), event), event)
+                closed = self._open.pop()
+                self._add(closed.value, closed.path, closed.start, event)
 
     def _check_properties(self, event: Any) -> None:
         if event.anchor is not None and self._strict:
@@ -210,37 +164,38 @@ class YamlReader:
         if event.tag is not None and (self._strict or event.tag not in _TEXT_TAGS):
             self._report(YamlFault.TAG, event.start_mark, event.tag.replace(_YAML_TAG, "!!"))
 
-    def _add(self, node: YamlNode, event: Any) -> None:
+    def _path(self) -> YamlPath:
+        """Return the path of the value that comes next."""
         if not self._open:
-            self.root = node
-            return
+            return ()
         above = self._open[-1]
-        if not above.is_mapping:
-            above.items.append(node)
-        elif above.key is None:
-            above.key = event
-        else:
-            self._add_entry(above, node)
+        return (*above.path, _key(above.key) if isinstance(above.value, dict) else len(above.value))
+
+    def _add(self, value: Any, path: YamlPath, start: Any, end: Any) -> None:
+        above = self._open[-1] if self._open else None
+        if above is None:
+            self.value = value
+        elif above.wants_key:
+            above.key = start
+            return
+        elif isinstance(above.value, dict):
+            self._add_entry(above.value, value, path, above.key)
             above.key = None
-
-    def _add_entry(self, above: _OpenCollection, node: YamlNode) -> None:
-        mark = above.key.start_mark
-        key = above.key.value if isinstance(above.key, yaml.ScalarEvent) else ""
-        first = above.entries.get(key)
-        if key == "<<" and self._strict:
-            self._report(YamlFault.MERGE_KEY, mark)
-        elif first is not None:
-            self._report(YamlFault.DUPLICATE_KEY, mark, self._path(), first.line, key[:60])
         else:
-            above.entries[key] = YamlEntry(key, mark.line + 1, mark.column + 1, node)
+            above.value.append(value)
+        self.positions[path] = _position(start, end)
 
-    def _path(self) -> str:
-        """Return the path of the entry that is being read."""
-        parts = [
-            f".{getattr(above.key, 'value', '')}" if above.is_mapping else f"[{len(above.items)}]"
-            for above in self._open
-        ]
-        return "".join(parts).removeprefix(".")
+    def _add_entry(self, entries: dict[str, Any], value: Any, path: YamlPath, event: Any) -> None:
+        key = _key(event)
+        if key == "<<" and self._strict:
+            self._report(YamlFault.MERGE_KEY, event.start_mark)
+        elif key in entries:
+            self._report(
+                YamlFault.DUPLICATE_KEY, event.start_mark, dotted(path), self.keys[path].line, key[:60]
+            )
+        else:
+            entries[key] = value
+            self.keys[path] = _position(event, event)
 
     def _report(self, fault: YamlFault, mark: Any, *details: object) -> None:
         line, column, offset = (mark.line + 1, mark.column + 1, mark.index) if mark else (1, 1, 0)
@@ -261,14 +216,11 @@ def _scalar_value(event: Any) -> str | float | bool | None:
     return float(text) if _NUMBER.fullmatch(text) else text
 
 
-def _close(collection: _OpenCollection, event: Any) -> YamlNode:
-    start = collection.start.start_mark
-    position = (start.line + 1, start.column + 1, (start.index, event.end_mark.index))
-    if collection.is_mapping:
-        return YamlMapping(collection.entries, *position)
-    return YamlSequence(tuple(collection.items), *position)
+def _key(event: Any) -> str:
+    """Return the key that an event gives; an empty one for what can't be a key."""
+    return event.value if isinstance(event, yaml.ScalarEvent) else ""
 
 
-def _position(event: Any) -> tuple[int, int, tuple[int, int]]:
-    start = event.start_mark
-    return start.line + 1, start.column + 1, (start.index, event.end_mark.index)
+def _position(start: Any, end: Any) -> YamlPosition:
+    mark = start.start_mark
+    return YamlPosition(mark.line + 1, mark.column + 1, mark.index, end.end_mark.index)

@@ -15,7 +15,6 @@ from bot.pull_request.diff import Comparison, FileDiff
 from bot.pull_request.documents import parse_documents_in
 from bot.pull_request.events import (
     CheckEvent,
-    ConfigBrokenEvent,
     ConfigPushEvent,
     Event,
     IgnoredEvent,
@@ -262,7 +261,6 @@ def _line(tree: JsonObject, key: str, side: str) -> int | None:
     return None if get_path(tree, side) == "LEFT" else get_integer(tree, key)
 
 
-CONFIG_BROKEN_ACTION = "config_broken"
 _NOTHING = "0" * 40
 _OUTPUT = ("title", "summary", "text")
 
@@ -328,11 +326,6 @@ def parse_label(action: str, payload: JsonObject) -> Event | IgnoredEvent:
         sender=parse_account(payload, "sender"),
         url=get_text(payload, "pull_request.html_url"),
     )
-
-
-def parse_config_broken(_action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    """A row that we wrote ourselves."""
-    return ConfigBrokenEvent(parse_repository(payload))
 
 
 def _app(payload: JsonObject) -> str:

@@ -15,11 +15,11 @@ from bot.pull_request.model import GroundedClaim
 class GroundingRates:
     """Counts of the claims that need grounding, and their rates; a rate of nothing is None."""
 
-    claims: int
-    verified: int
-    contradicted: int
-    unverifiable: int
-    looked_up: int
+    claims: int = 0
+    verified: int = 0
+    contradicted: int = 0
+    unverifiable: int = 0
+    looked_up: int = 0
     """Claims for which something was read."""
 
     @property

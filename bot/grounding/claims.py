@@ -14,8 +14,8 @@ from bot.gates.config import ClaimType, shipped_claim_rules
 from bot.gates.model import describe_re2_error
 from bot.gates.packs import rules_directory
 from bot.gates.problems import RuleFileProblem
-from bot.gates.rule_files import parse_rule_file, quote_value
-from bot.gates.yaml_reader import YamlMapping, YamlSequence, entries, entry_at, to_plain
+from bot.gates.rule_files import RuleFile, parse_rule_file, quote_value
+from bot.gates.schemas import list_at, object_at
 from bot.grounding.clauses import (
     PATH_PATTERN,
     QUOTE_PATTERN,
@@ -179,16 +179,12 @@ def parse_phrases(data: bytes, file: str) -> tuple[ClaimPattern, ...]:
     )
 
 
-def _compile_phrases(
-    compiled: dict[str, regex.Regex], root: YamlMapping, file: str
-) -> Iterator[RuleFileProblem]:
+def _compile_phrases(compiled: dict[str, regex.Regex], file: RuleFile) -> Iterator[RuleFileProblem]:
     """Compile every phrase, and find those that are no regular expression of RE2."""
-    words = {entry.key: str(to_plain(entry.node)) for entry in entries(root, "words")}
-    claims = entry_at(root, "claims")
-    for claim in claims.node.items if claims and isinstance(claims.node, YamlSequence) else ():
-        phrases = entry_at(claim, "phrases")
-        for node in phrases.node.items if phrases and isinstance(phrases.node, YamlSequence) else ():
-            expression = str(to_plain(node))
+    words = {name: str(meaning) for name, meaning in object_at(file.values, "words").items()}
+    for number, claim in enumerate(list_at(file.values, "claims")):
+        for index, phrase in enumerate(list_at(claim, "phrases")):
+            expression = str(phrase)
             # Words may have others in them that stand above them.
             for sign, meaning in ((f"<{name}>", words[name]) for name in reversed(words)):
                 expression = expression.replace(sign, meaning)
@@ -197,11 +193,11 @@ def _compile_phrases(
             try:
                 if unknown := _NAME.search(expression):
                     raise re2.error(f"unknown word list {unknown[1]}")  # noqa: TRY301  # reported below
-                compiled[str(to_plain(node))] = regex.Regex(expression, ignore_case=True).compile()
+                compiled[str(phrase)] = regex.Regex(expression, ignore_case=True).compile()
             except re2.error as error:
-                what = f"{quote_value(str(to_plain(node)))} is not a phrase ({describe_re2_error(error)})"
+                what = f"{quote_value(str(phrase))} is not a phrase ({describe_re2_error(error)})"
                 allowed = "use RE2 syntax and the names under words"
-                yield RuleFileProblem(file, node.line, node.column, what, allowed)
+                yield file.value_problem(("claims", number, "phrases", index), what, allowed)
 
 
 # The same as VERSION in `rules/claims.yml`.

@@ -80,12 +80,11 @@ def best_tracker(trajectory: Trajectory, repository: Repository, host: str = GIT
 
 def selection_comparison(selection: Selection) -> ExportJson:
     """Return best against final, the delta in percent points."""
-    compared = selection.comparison
     return {
-        "best_iteration": compared.best_iteration,
-        "final_iteration": compared.final_iteration,
-        "delta": None if compared.delta is None else round(compared.delta * 100, 2),
-        "decision": compared.decision.value,
+        "best_iteration": selection.automatic.number,
+        "final_iteration": selection.final.number,
+        "delta": None if selection.delta is None else round(selection.delta * 100, 2),
+        "decision": selection.decision.value,
     }
 
 
@@ -95,8 +94,8 @@ def selection_manifest(selection: Selection) -> ExportJson:
     return {
         "iteration": selected.number,
         "head": selected.head,
-        "tree": selected.snapshot.tree,
-        "available": selected.snapshot.available,
+        "tree": selected.tree,
+        "available": selected.available,
         "artifacts": _artifacts(selected),
         "comparison": selection_comparison(selection),
         "override": audit
@@ -114,7 +113,7 @@ def selection_manifest(selection: Selection) -> ExportJson:
 
 def iteration_metrics(scored: ScoredIteration, degradation: Degradation | None = None) -> ExportJson:
     """Return everything measured of one iteration."""
-    checks = counted_checks(scored.snapshot.checks)
+    checks = counted_checks(scored.checks)
     measures = scored.score.measures if scored.score else ()
     return {
         **_entry(scored),
@@ -124,7 +123,7 @@ def iteration_metrics(scored: ScoredIteration, degradation: Degradation | None =
         },
         "unobserved": [dimension.value for dimension in scored.score.unobserved] if scored.score else [],
         "checks": {"passed": sum(check.has_passed for check in checks), "failed": scored.failed_checks},
-        "open": list(scored.snapshot.iteration.tags),
+        "open": list(scored.iteration.tags),
         "degradation": degradation and _degradation(degradation),
     }
 
@@ -134,15 +133,15 @@ def _entry(scored: ScoredIteration) -> ExportJson:
         "iteration": scored.number,
         "artifacts": _artifacts(scored),
         "quality_score": scored.quality,
-        "timestamp": scored.snapshot.iteration.reviewed_at.isoformat(),
+        "timestamp": scored.iteration.reviewed_at.isoformat(),
         "head": scored.head,
-        "tree": scored.snapshot.tree,
-        "available": scored.snapshot.available,
+        "tree": scored.tree,
+        "available": scored.available,
     }
 
 
 def _feedback(scored: ScoredIteration, gates: Gates) -> ExportJson:
-    iteration = scored.snapshot.iteration
+    iteration = scored.iteration
     aspects = Counter(item_aspect(item, gates).value for item in distinct_items(iteration.open_items))
     return {
         "iteration": scored.number,
@@ -184,7 +183,7 @@ def export_finding(finding: Finding, gates: Gates) -> ExportJson:
 
 
 def _artifacts(scored: ScoredIteration) -> list[ExportJson]:
-    changed = scored.snapshot.diff.files if scored.snapshot.diff else ()
+    changed = scored.diff.files if scored.diff else ()
     return [{"path": file.path, "content_hash": file.blob} for file in changed]
 
 

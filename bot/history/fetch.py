@@ -1,25 +1,21 @@
-"""Read an author's history and all authors' patterns from the store."""
+"""Read an author's history, and the outcomes that patterns are computed from."""
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from bot.gates.config import RepositoryRules
-from bot.history.model import build_history_record, earliest_activity, window_of_last_hours
-from bot.history.outcomes import outcomes_in_window
-from bot.history.patterns import (
-    AuthorHistory,
-    HistoryQuery,
-    Patterns,
-    build_history,
-    compute_all_patterns,
-    history_needed_since,
-)
+from bot.gates.config import HistoryRules, RepositoryRules
+from bot.history.model import TimeWindow, build_history_record, earliest_activity
+from bot.history.outcomes import PullRequestOutcome, outcomes_in_window
+from bot.history.patterns import AuthorHistory, HistoryQuery, build_history, history_needed_since
 from bot.history.store import load_author, load_records
 from bot.pull_request.model import PullRequest
 from bot.store.store import Store
 from bot.values import Account, Repository
+
+Outcomes = tuple[PullRequestOutcome, ...]
 
 
 def history_query(
@@ -60,15 +56,20 @@ async def fetch_history(
     return build_history(records, rules.gates, query, fixes)
 
 
-async def fetch_all_patterns(
-    store: Store, repository: Repository, hours: int, rules: RepositoryRules, now: datetime
-) -> dict[str, Patterns]:
-    """Read every author's patterns by login."""
-    window = window_of_last_hours(hours, now)
-    inactive_after = timedelta(days=rules.history.dead_after_days)
+async def fetch_outcomes(
+    store: Store,
+    repository_id: int,
+    window: TimeWindow,
+    rules: HistoryRules,
+    author_id: int | None = None,
+) -> tuple[Outcomes, Outcomes]:
+    """Read the outcomes of one author or of all in a window, and those in the one before."""
+    inactive_after = timedelta(days=rules.dead_after_days)
     since = earliest_activity(window.before, inactive_after)
-    records = await store.read(load_records, repository.id, since, shared=rules.history.shared)
-    outcomes, previous = (
-        outcomes_in_window(records, span, inactive_after) for span in (window, window.before)
+    records = await store.read(load_records, repository_id, since, author_id, shared=rules.shared)
+    return await asyncio.to_thread(
+        lambda: (
+            outcomes_in_window(records, window, inactive_after),
+            outcomes_in_window(records, window.before, inactive_after),
+        )
     )
-    return compute_all_patterns(outcomes, previous, rules.gates, hours)

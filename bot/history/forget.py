@@ -45,7 +45,7 @@ from bot.pull_request.model import (
 )
 from bot.pull_request.record import is_validator_key_of, is_verdict_of, remove_forgotten_reviewers
 from bot.store.codec import decode, encode, encode_record
-from bot.store.database import Transaction, to_datetime
+from bot.store.database import Transaction, to_datetime, upsert
 from bot.store.repositories import is_repository_lane
 from bot.store.schema import (
     IS_PARKED,
@@ -462,13 +462,8 @@ def _verdict_texts(transaction: Transaction, lane: str) -> dict[str, dict[str, A
 def forget_person(transaction: Transaction, command: ForgetPerson) -> None:
     """Remove the name from what is counted, delete the rest, and keep only that it was requested."""
     where, who = command.repository_id, command.account_id
-    tombstone = transaction.insert(forgotten_table)
-    tombstone = tombstone.on_conflict_do_update(
-        index_elements=[forgotten_table.c.repository_id, forgotten_table.c.account_id],
-        set_={"at": tombstone.excluded.at},
-    )
-    values = {"repository_id": where, "account_id": who, "at": command.at.timestamp()}
-    transaction.execute(tombstone, values)
+    tombstone = {"repository_id": where, "account_id": who, "at": command.at.timestamp()}
+    transaction.execute(upsert(forgotten_table), tombstone)
     transaction.execute(delete(fix_table).where(_is_of(fix_table.c.author_id, where, who)))
     transaction.execute(delete(reply_table).where(_is_of(reply_table.c.account_id, where, who)))
     signed = or_(

@@ -97,11 +97,12 @@ class ReviewStats:
 
 def compute_review_stats(pull_request: PullRequest) -> tuple[ReviewStats, ...]:
     """Compute the statistics of each counted verdict; none for a check, whose texts no person wrote."""
-    log = first_observations(pull_request.grounding)
+    log = first_observations(pull_request.grounding) if pull_request.grounding else ()
     stats = []
     for verdict in pull_request.verdicts:
         if verdict.counted and not verdict.validator.check:
-            claims = grounding_rates(entry for entry in log if entry.verdict == verdict.id)
+            own = [entry for entry in log if entry.verdict == verdict.id]
+            claims = grounding_rates(own) if own else GroundingRates()
             unclear = [not item_clarity(item).clear for item in verdict.items if item.words.strip()]
             if names_nothing(verdict):
                 unclear = [True]
@@ -395,6 +396,11 @@ class Week:
     def monday(self) -> date:
         """Its first day."""
         return date.fromisocalendar(self.year, self.number, 1)
+
+    @property
+    def sunday(self) -> date:
+        """Its last day."""
+        return date.fromisocalendar(self.year, self.number, 7)
 
     def back(self, weeks: int) -> Week:
         """Return the week that is this many weeks earlier."""

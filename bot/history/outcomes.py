@@ -52,16 +52,7 @@ class PullRequestOutcome:
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags of its findings, each once."""
-        return _tags(self.findings)
-
-    @property
-    def open_tags(self) -> tuple[str, ...]:
-        """The tags for which it is rejected, each once."""
-        return _tags(self.open_findings)
-
-
-def _tags(findings: Iterable[FindingHistory]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(finding.tag for finding in findings if finding.tag))
+        return tuple(dict.fromkeys(finding.tag for finding in self.findings if finding.tag))
 
 
 def outcomes_in_window(

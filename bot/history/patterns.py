@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 
 from bot.gates.model import Gates
@@ -14,13 +14,13 @@ from bot.history.model import (
     HistoryRecord,
     Ratio,
     TimeWindow,
+    Week,
     earliest_activity,
     week_containing,
     window_of_last_hours,
 )
 from bot.history.outcomes import (
     PullRequestOutcome,
-    PullRequestState,
     TagFix,
     find_all_fixes,
     outcomes_in_window,
@@ -156,7 +156,11 @@ def count_outcomes(rows: Iterable[PullRequestOutcome]) -> Tally:
 
 def count_issues(rows: Iterable[PullRequestOutcome]) -> dict[str, int]:
     """Count the pull requests that broke each tag, the most first; a tag counts once a pull request."""
-    counts = Counter(tag for row in rows for tag in set(row.tags))
+    return rank(Counter(tag for row in rows for tag in set(row.tags)))
+
+
+def rank(counts: Mapping[str, int]) -> dict[str, int]:
+    """Sort the counts, the highest first."""
     return dict(sorted(counts.items(), key=lambda counted: (-counted[1], counted[0])))
 
 
@@ -209,20 +213,8 @@ class HistoryQuery:
 class TagOccurrence:
     """A pull request in which a tag was named, and when it last was."""
 
-    number: int
-    state: PullRequestState
     at: datetime
-    repository: str = ""
-    """The record's."""
-
-
-@dataclass(frozen=True, slots=True)
-class WeekRejections:
-    """How many of a week's pull requests were rejected; weeks start on this day."""
-
-    monday: datetime
-    rejected: int
-    total: int
+    outcome: PullRequestOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +241,7 @@ class AuthorHistory:
     """Tag → where it was named in the window, the latest first."""
     fixes: Mapping[str, TagFix] = field(default_factory=dict)
     fixed_in: Mapping[tuple[str, str, int], TagFix] = field(default_factory=dict)
-    weeks: tuple[WeekRejections, ...] = ()
+    weeks: tuple[tuple[Week, Tally], ...] = ()
     untagged: UntaggedShare = field(default_factory=UntaggedShare)
     followed: FollowedShares = field(default_factory=FollowedShares)
     """What became of the findings that were reported in the window, of the queried tag if any."""
@@ -269,7 +261,6 @@ def build_history(
     rows = outcomes_in_window(records, window, query.inactive_after)
     previous = outcomes_in_window(records, window.before, query.inactive_after)
     counted = {row.key for row in rows}
-    mine = tuple(record for record in records if record.key in counted)
     fixes = find_all_fixes(records, query.now)
     return AuthorHistory(
         query=query,
@@ -278,7 +269,7 @@ def build_history(
         rows=rows,
         previous=previous,
         only_blocker=count_only_blockers(rows, gates),
-        occurrences=_occurrences(mine, rows, window),
+        occurrences=_occurrences(rows, window),
         fixes={**(known_fixes or {}), **{fix.tag: fix for fix in fixes}},
         fixed_in={
             (fix.tag, fix.repository, fix.number): fix
@@ -330,40 +321,34 @@ def count_untagged(rows: Iterable[PullRequestOutcome]) -> UntaggedShare:
     """Count the findings without a tag; what they look like is never counted as a tag."""
     findings = [finding for row in rows for finding in row.findings]
     likely = Counter(finding.looks_like for finding in findings if not finding.tag and finding.looks_like)
-    ranked = sorted(likely.items(), key=lambda counted: (-counted[1], counted[0]))
-    return UntaggedShare(
-        Ratio.of(finding.tag is None for finding in findings),
-        tuple(tag for tag, _ in ranked[:MAX_LIKELY_GATES]),
-    )
+    untagged = Ratio.of(finding.tag is None for finding in findings)
+    return UntaggedShare(untagged, tuple(rank(likely))[:MAX_LIKELY_GATES])
 
 
 def _occurrences(
-    records: Iterable[HistoryRecord], rows: Iterable[PullRequestOutcome], window: TimeWindow
+    rows: Iterable[PullRequestOutcome], window: TimeWindow
 ) -> dict[str, tuple[TagOccurrence, ...]]:
-    by_key = {row.key: row for row in rows}
+    until = TimeWindow(_EVER, window.end)
     occurrences: dict[str, list[TagOccurrence]] = {}
-    for record in records:
-        row = by_key[record.key]
+    for row in rows:
         for tag in row.tags:
-            until = TimeWindow(record.created_at, window.end)
             reports = (finding.last_report(until) for finding in row.findings if finding.tag == tag)
             last = max((at for at in reports if at), default=row.at)
-            occurrence = TagOccurrence(record.number, row.state, last, record.repository)
-            occurrences.setdefault(tag, []).append(occurrence)
+            occurrences.setdefault(tag, []).append(TagOccurrence(last, row))
     return {
-        tag: tuple(sorted(places, key=lambda one: (one.at, one.number, one.repository), reverse=True))
+        tag: tuple(sorted(places, key=lambda one: (one.at, *reversed(one.outcome.key)), reverse=True))
         for tag, places in occurrences.items()
     }
 
 
-def _weeks(rows: Iterable[PullRequestOutcome], zone: tzinfo) -> tuple[WeekRejections, ...]:
-    grouped: dict[datetime, list[PullRequestOutcome]] = {}
+_EVER = datetime.min.replace(tzinfo=UTC)
+
+
+def _weeks(rows: Iterable[PullRequestOutcome], zone: tzinfo) -> tuple[tuple[Week, Tally], ...]:
+    grouped: dict[Week, list[PullRequestOutcome]] = {}
     for row in rows:
-        grouped.setdefault(week_containing(row.at, zone).window(zone).start, []).append(row)
-    return tuple(
-        WeekRejections(monday, sum(row.rejected for row in mine), len(mine))
-        for monday, mine in sorted(grouped.items())
-    )
+        grouped.setdefault(week_containing(row.at, zone), []).append(row)
+    return tuple((week, count_outcomes(mine)) for week, mine in sorted(grouped.items()))
 
 
 def format_points_change(now: Tally, before: Tally) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Insert, Integer, Select, Table, and_, bindparam, delete, literal, or_, select
+from sqlalchemy import Integer, Select, and_, bindparam, delete, literal, select
+from sqlalchemy.dialects.sqlite import insert
 
 from bot.history.forget import anonymize
 from bot.history.model import HistoryRecord, TimeWindow, build_history_record, replay_record
@@ -19,7 +19,7 @@ from bot.history.rates import ReviewerRates, compute_reviewer_rates, item_outcom
 from bot.pull_request.effects import StoreDocument
 from bot.pull_request.model import FindingStatus, ItemOutcome, PullRequest
 from bot.store.codec import column_text, decode, encode
-from bot.store.database import Transaction, insert_into, to_datetime
+from bot.store.database import Transaction, to_datetime, upsert
 from bot.store.repositories import find_repository, has_left
 from bot.store.schema import (
     audit_table,
@@ -47,21 +47,18 @@ def save_history(
     for account_id, until in forgotten.items():
         record = anonymize(record, account_id, until)
     repository = pull_request.repository
-    _put(
-        transaction,
-        history_table,
-        {
-            "lane": lane,
-            "repository_id": repository.id,
-            "installation_id": repository.installation_id,
-            "private": repository.private,
-            "number": record.number,
-            "author_id": record.author.id,
-            "login": record.author.login,
-            "last_active": record.last_active.timestamp(),
-            "record": encode(record),
-        },
-    )
+    values = {
+        "lane": lane,
+        "repository_id": repository.id,
+        "installation_id": repository.installation_id,
+        "private": repository.private,
+        "number": record.number,
+        "author_id": record.author.id,
+        "login": record.author.login,
+        "last_active": record.last_active.timestamp(),
+        "record": encode(record),
+    }
+    transaction.execute(upsert(history_table), values)
     _save_fixes(transaction, repository.id, record)
     _save_rulings(transaction, lane, pull_request, forgotten)
 
@@ -69,7 +66,7 @@ def save_history(
 def save_document(transaction: Transaction, lane: str, document: StoreDocument) -> None:
     """Save a document of a pull request, and delete all but the newest."""
     values = {"id": document.id, "lane": lane, "at": document.at.timestamp(), "body": document.body}
-    _put(transaction, document_table, values)
+    transaction.execute(upsert(document_table), values)
     transaction.execute(_DELETE_OLD_DOCUMENTS, {"of": lane})
 
 
@@ -188,13 +185,6 @@ def _save_fixes(transaction: Transaction, repository_id: int, record: HistoryRec
         return
     newest = {fix.tag: fix for fix in find_fixes(record, record.last_active)}
     for fix in newest.values():
-        statement = transaction.insert(fix_table)
-        newer = {name: statement.excluded[name] for name in ("number", "head", "at")}
-        statement = statement.on_conflict_do_update(
-            index_elements=[fix_table.c.repository_id, fix_table.c.author_id, fix_table.c.tag],
-            set_=newer,
-            where=fix_table.c.at <= statement.excluded.at,
-        )
         values = {
             "repository_id": repository_id,
             "author_id": record.author.id,
@@ -203,7 +193,15 @@ def _save_fixes(transaction: Transaction, repository_id: int, record: HistoryRec
             "head": fix.head,
             "at": fix.at.timestamp(),
         }
-        transaction.execute(statement, values)
+        transaction.execute(_SAVE_FIX, values)
+
+
+_NEW_FIX = insert(fix_table)
+_SAVE_FIX = _NEW_FIX.on_conflict_do_update(
+    index_elements=list(fix_table.primary_key),
+    set_={name: _NEW_FIX.excluded[name] for name in ("number", "head", "at")},
+    where=fix_table.c.at <= _NEW_FIX.excluded.at,
+)
 
 
 def _save_rulings(
@@ -226,7 +224,7 @@ def _save_rulings(
         if not (ruling.by_id in forgotten and ruling.at <= forgotten[ruling.by_id])
     ]
     if rows:
-        transaction.execute(transaction.insert(audit_table).on_conflict_do_nothing(), rows)
+        transaction.execute(insert(audit_table).on_conflict_do_nothing(), rows)
 
 
 # Built once: building a statement takes as long as the database needs to answer it.
@@ -253,20 +251,6 @@ def _literal(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _put(transaction: Transaction, table: Table, values: dict[str, Any]) -> None:
-    transaction.execute(_upsert(table, transaction.shared), values)
-
-
-@cache  # slow to build, and always the same
-def _upsert(table: Table, shared: bool) -> Insert:  # noqa: FBT001 - a part of the key
-    statement = insert_into(table, shared=shared)
-    keys = {column.name for column in table.primary_key}
-    newer = {column.name: statement.excluded[column.name] for column in table.c if column.name not in keys}
-    # A row that says the same already is not written again.
-    changed = or_(*(table.c[name].is_distinct_from(value) for name, value in newer.items()))
-    return statement.on_conflict_do_update(index_elements=sorted(keys), set_=newer, where=changed)
-
-
 BrokenGateKey = tuple[str, str, str]
 """Repository, author, tag."""
 
@@ -287,76 +271,59 @@ class FindingLabels:
     status: FindingStatus
 
 
-def _load_active(transaction: Transaction, since: datetime) -> Iterator[tuple[str, str, HistoryRecord]]:
-    """Load the full name, in lower case, the author's login and the record of what was active since then."""
+@dataclass(frozen=True, slots=True)
+class RecentCounts:
+    """What happened in all repositories in a window; each is named by its full name in lower case."""
+
+    broken: Counter[BrokenGateKey]
+    """The pull requests in which each tag was reported, a tag once a pull request."""
+    findings: Counter[FindingLabels]
+    uncounted: Counter[UncountedVerdictKey]
+    """The verdicts of accounts that are no validators: they are shown nowhere else."""
+    reviewed: Mapping[str, tuple[ReviewerRates, ...]]
+    """The outcomes of the validators' claims, by repository."""
+    observed: tuple[ItemOutcome, ...]
+    """The outcomes of the items that an iteration could tell about, without names."""
+
+
+def count_recent(transaction: Transaction, window: TimeWindow) -> RecentCounts:
+    """Count what happened in the window."""
+    broken: Counter[BrokenGateKey] = Counter()
+    findings: Counter[FindingLabels] = Counter()
+    uncounted: Counter[UncountedVerdictKey] = Counter()
+    observed: list[ItemOutcome] = []
+    by_repository: dict[str, list[HistoryRecord]] = {}
     rows = transaction.execute(
         select(history_table.c.record, history_table.c.login, repository_table.c.folded)
         .join(repository_table, repository_table.c.id == history_table.c.repository_id)
-        .where(~has_left, history_table.c.last_active >= since.timestamp())
+        .where(~has_left, history_table.c.last_active >= window.start.timestamp())
     )
-    return ((row.folded, row.login, decode_history(row.record)) for row in rows)
-
-
-def count_broken_gates(transaction: Transaction, window: TimeWindow) -> Counter[BrokenGateKey]:
-    """Count the pull requests in which each tag was reported in the window, a tag once a pull request."""
-    counts: Counter[BrokenGateKey] = Counter()
-    for repository, author, record in _load_active(transaction, window.start):
-        tags = {finding.tag for finding in record.findings if finding.tag and finding.last_report(window)}
-        counts.update((repository, author, tag) for tag in tags)
-    return counts
-
-
-def count_uncounted_verdicts(transaction: Transaction, since: datetime) -> Counter[UncountedVerdictKey]:
-    """Count the verdicts since then of accounts that are no validators: they are shown nowhere else."""
-    rows = transaction.execute(
-        select(history_table.c.record, repository_table.c.folded)
-        .join(repository_table, repository_table.c.id == history_table.c.repository_id)
-        .where(
-            ~has_left,
-            history_table.c.last_active >= since.timestamp(),
-            history_table.c.record.like('%"counted":false%'),
-        )
-    )
-    return Counter(
-        (row.folded, verdict.validator.name, verdict.stance.value)
-        for row in rows
-        for verdict in decode_history(row.record).verdicts
-        if not verdict.counted and verdict.at >= since
-    )
-
-
-def count_findings(transaction: Transaction, window: TimeWindow) -> Counter[FindingLabels]:
-    """Count the findings reported in the window by their outcome."""
-    counts: Counter[FindingLabels] = Counter()
-    for repository, author, record in _load_active(transaction, window.start):
+    for row in rows:
+        record, repository = decode_history(row.record), row.folded
+        by_repository.setdefault(repository, []).append(record)
+        observed += item_outcomes_in_window((record,), window)
+        reported = [finding for finding in record.findings if finding.last_report(window)]
+        tags = {finding.tag for finding in reported if finding.tag}
+        broken.update((repository, row.login, tag) for tag in tags)
         names = {verdict.validator.key: verdict.validator.name for verdict in record.verdicts}
-        counts.update(
+        findings.update(
             FindingLabels(
                 repository,
-                author,
+                row.login,
                 names.get(finding.validator, ""),
                 finding.tag or "",
                 finding.path is not None,
                 finding.status,
             )
-            for finding in record.findings
-            if finding.last_report(window)
+            for finding in reported
         )
-    return counts
-
-
-def load_item_outcomes(transaction: Transaction, window: TimeWindow) -> tuple[ItemOutcome, ...]:
-    """Load the outcomes of the items that an iteration in the window could tell about, without names."""
-    records = (record for _, _, record in _load_active(transaction, window.start))
-    return item_outcomes_in_window(records, window)
-
-
-def load_reviewer_rates(transaction: Transaction, window: TimeWindow) -> dict[str, tuple[ReviewerRates, ...]]:
-    """Load the outcomes of the validators' claims in the window, by repository."""
-    by_repository: dict[str, list[HistoryRecord]] = {}
-    for repository, _, record in _load_active(transaction, window.start):
-        by_repository.setdefault(repository, []).append(record)
-    return {name: compute_reviewer_rates(records, window) for name, records in by_repository.items()}
+        uncounted.update(
+            (repository, verdict.validator.name, verdict.stance.value)
+            for verdict in record.verdicts
+            if not verdict.counted and verdict.at >= window.start
+        )
+    reviewed = {name: compute_reviewer_rates(records, window) for name, records in by_repository.items()}
+    return RecentCounts(broken, findings, uncounted, reviewed, tuple(observed))
 
 
 _here = repository_table.alias("here")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from bot.gates.model import Gates, gate_display_name, gate_name_with_tag
 from bot.history.outcomes import TagFix
@@ -18,7 +18,7 @@ from bot.history.patterns import (
     format_points_change,
 )
 from bot.history.rates import overall_follow_rate
-from bot.markdown.escape import code_span, escape_mentions, render_marker, table_cell
+from bot.markdown.escape import code_span, escape_mentions, render_marker
 from bot.markdown.format import (
     first_sentence,
     format_count,
@@ -28,6 +28,7 @@ from bot.markdown.format import (
     format_share,
     format_short_day,
     format_short_range,
+    format_table,
     to_percent,
 )
 from bot.markdown.links import GitHubLinks, format_login
@@ -63,8 +64,9 @@ def format_day(moment: datetime, history: AuthorHistory) -> str:
 
 def format_occurrence(occurrence: TagOccurrence, context: HistoryContext) -> str:
     """Format the pull request with its state."""
-    link = context.web.other_pull(resolve_repository(occurrence.repository, context), occurrence.number)
-    return f"{_repository_prefix(occurrence.repository)}{link}, {occurrence.state.value}"
+    outcome = occurrence.outcome
+    link = context.web.other_pull(resolve_repository(outcome.repository, context), outcome.number)
+    return f"{_repository_prefix(outcome.repository)}{link}, {outcome.state.value}"
 
 
 def format_fix(fix: TagFix | None, history: AuthorHistory, context: HistoryContext, none: str) -> str:
@@ -132,16 +134,17 @@ def _never(history: AuthorHistory, context: HistoryContext, tag: str) -> str:
 
 
 def _table(history: AuthorHistory, context: HistoryContext, tag: str) -> str:
-    occurrences = history.occurrences[tag]
-    rows = []
-    for occurrence in occurrences[:MAX_HISTORY_ROWS]:
-        commit = history.fixed_in.get((tag, occurrence.repository, occurrence.number))
-        fix = format_fix(commit, history, context, none="–")
-        day = format_day(occurrence.at, history)
-        rows.append(f"| {format_occurrence(occurrence, context)} | {day} | {fix} |")
-    left = len(occurrences) - MAX_HISTORY_ROWS
-    more = f"\n\nAnd {format_count(left, 'more pull request')}." if left > 0 else ""
-    return "\n".join(("| Pull request | Last named | Fixed by |", "|---|---|---|", *rows)) + more
+    def row(occurrence: TagOccurrence) -> tuple[str, ...]:
+        outcome = occurrence.outcome
+        commit = history.fixed_in.get((tag, *outcome.key))
+        return (
+            format_occurrence(occurrence, context),
+            format_day(occurrence.at, history),
+            format_fix(commit, history, context, none="–"),
+        )
+
+    head = "| Pull request | Last named | Fixed by |\n|---|---|---|"
+    return format_table(head, history.occurrences[tag], row, "pull request", MAX_HISTORY_ROWS)
 
 
 HISTORY_MARKER = "FEEDBACK-HISTORY"
@@ -194,20 +197,16 @@ def _where(history: AuthorHistory) -> str:
 
 def _render_all_gates(history: AuthorHistory, context: HistoryContext) -> list[str]:
     if not history.rows:
-        return [_nothing(history)]
+        before = history.before
+        then = f" In the {format_span(history)} before: {_counts(before)}." if before.total else ""
+        return [f"No pull request was reviewed or merged in this period.{then}"]
     return [
-        f"{_tally(history)} {_first_pass(history.patterns.tally)}",
+        f"{_tally(history)} {format_first_pass(history.patterns.tally)}.",
         _start(history, context.gates),
         _gates_table(history, context),
         format_untagged(history.untagged, context.gates),
         _weeks(history),
     ]
-
-
-def _nothing(history: AuthorHistory) -> str:
-    before = history.before
-    then = f" In the {format_span(history)} before: {_counts(before)}." if before.total else ""
-    return f"No pull request was reviewed or merged in this period.{then}"
 
 
 def _tally(history: AuthorHistory) -> str:
@@ -228,9 +227,10 @@ def _counts(tally: Tally) -> str:
     )
 
 
-def _first_pass(tally: Tally) -> str:
+def format_first_pass(tally: Tally) -> str:
+    """Format how many were accepted at once, without a full stop."""
     number = {0: "None was", 1: "1 was"}.get(tally.first_pass, f"{tally.first_pass} were")
-    return f"{number} accepted at the first review."
+    return f"{number} accepted at the first review"
 
 
 def _start(history: AuthorHistory, gates: Gates) -> str:
@@ -238,13 +238,9 @@ def _start(history: AuthorHistory, gates: Gates) -> str:
     breakdown, alone = history.patterns.issue_breakdown, history.only_blocker
     if not breakdown:
         return ""
-    tag = max(breakdown, key=lambda tag: (alone.get(tag, 0), _blocks(tag, gates), breakdown[tag]))
+    blocking = {gate.tag for gate in gates if gate.is_blocking}
+    tag = max(breakdown, key=lambda tag: (alone.get(tag, 0), tag in blocking, breakdown[tag]))
     return f"**Start with {gate_display_name(tag, gates)}**: it was {explain_cost(history, tag, gates)}."
-
-
-def _blocks(tag: str, gates: Gates) -> bool:
-    gate = gates.get(tag)
-    return gate is not None and gate.is_blocking
 
 
 def _gates_table(history: AuthorHistory, context: HistoryContext) -> str:
@@ -252,21 +248,20 @@ def _gates_table(history: AuthorHistory, context: HistoryContext) -> str:
     if not tags:
         return ""
     head = "| Gate | Broken in | Last seen | Last fixed by | Fix |\n|---|--:|---|---|---|"
-    rows = (_row(tag, history, context) for tag in tags[:MAX_HISTORY_ROWS])
-    return "\n".join((head, *rows)) + _more(tags[MAX_HISTORY_ROWS:])
+    table = format_table(head, tags[:MAX_HISTORY_ROWS], lambda tag: _row(tag, history, context))
+    return table + _more(tags[MAX_HISTORY_ROWS:])
 
 
-def _row(tag: str, history: AuthorHistory, context: HistoryContext) -> str:
+def _row(tag: str, history: AuthorHistory, context: HistoryContext) -> tuple[str, ...]:
     gate = context.gates.get(tag)
     broken = history.patterns.issue_breakdown[tag]
-    cells = (
+    return (
         gate_name_with_tag(tag, context.gates),
         format_share(broken, history.patterns.tally.total),
         format_occurrence(history.occurrences[tag][0], context),
         format_fix(history.fixes.get(tag), history, context, none="never"),
         first_sentence(gate.fix) if gate else UNKNOWN_FIX,
     )
-    return f"| {' | '.join(map(table_cell, cells))} |"
 
 
 def _more(tags: tuple[str, ...]) -> str:
@@ -281,10 +276,8 @@ def _weeks(history: AuthorHistory) -> str:
     if len(history.weeks) < 2:
         return ""
     weeks = (
-        f"{format_short_range(monday.date(), monday.date() + timedelta(days=6))} "
-        f"**{week.rejected}/{week.total}**"
-        for week in history.weeks
-        for monday in (week.monday.astimezone(history.query.zone),)
+        f"{format_short_range(week.monday, week.sunday)} **{tally.rejected}/{tally.total}**"
+        for week, tally in history.weeks
     )
     return f"Rejected / reviewed, per week: {' · '.join(weeks)}"
 
@@ -308,23 +301,24 @@ def _followed(history: AuthorHistory) -> str:
     fixed = ", ".join(f"{ratio.part} of {ratio.whole} {where}" for ratio, where in shares if ratio.whole)
     closed = ((followed.withdrawn, "withdrawn"), (followed.dismissed, "dismissed"))
     uncounted = ", ".join(f"{count} {status}" for count, status in closed if count)
-    rose = f"{rate.improved} of the {rate.measured} with a later score"
+    rose = f"{rate.improved.part} of the {rate.improved.whole} with a later score"
     sentences = (
         f"Findings fixed: {fixed}." if fixed else "",
         f"Not counted: {uncounted}." if uncounted else "",
-        f"Quality rose after {rose}." if rate.measured else "",
+        f"Quality rose after {rose}." if rate.improved.whole else "",
     )
     return " ".join(filter(None, sentences))
 
 
 def _footer(history: AuthorHistory, context: HistoryContext) -> str:
+    other = _other_period(history)
     if context.is_terminal:
-        return _terminal_footer(history, context)
+        person = f"{context.repository.full_name} {shlex.quote(history.query.login)}"
+        return f"Other period: whetstone history {person} --hours {other}" if other else ""
     whose = "" if context.is_default else f" @{history.query.login}"
     command = f"/feedback-history{whose}"
     tag = history.query.tag or next(iter(history.patterns.issue_breakdown), None)
     now = history.patterns.period_hours
-    other = _other_period(history)
     parts = [f"Other periods: {code_span(f'{command} {format_period_argument(other)}')}"] if other else []
     if history.query.tag:
         parts.append(f"all gates: {code_span(f'{command} {format_period_argument(now)}')}")
@@ -335,14 +329,6 @@ def _footer(history: AuthorHistory, context: HistoryContext) -> str:
     parts.append("your data: `/feedback-export`, `/feedback-forget`")
     line = " · ".join(parts)
     return f"<sub>{line[0].upper()}{line[1:]}</sub>"
-
-
-def _terminal_footer(history: AuthorHistory, context: HistoryContext) -> str:
-    other = _other_period(history)
-    if other is None:
-        return ""
-    whose = f"{context.repository.full_name} {shlex.quote(history.query.login)}"
-    return f"Other period: whetstone history {whose} --hours {other}"
 
 
 def _other_period(history: AuthorHistory) -> int | None:

@@ -28,7 +28,7 @@ from bot.pull_request.events import (
 )
 from bot.pull_request.facts import DecisionTime
 from bot.pull_request.model import PullRequest
-from bot.pull_request.record import add_past_revisions, merge_revisions, record_event
+from bot.pull_request.record import add_past_revisions, merge_revisions, new_descriptions, record_event
 from bot.store.deliveries import count_queued, load_delivery
 from bot.store.model import TurnResult
 from bot.store.outbox import spend_write
@@ -231,12 +231,12 @@ class PastProcessor:
             pull_request = record_event(pull_request, event, received_at)
         if pull_request is None:
             return NO_CHANGE
-        pull_request = record_agents(pull_request, [event for event, _ in received])
+        events = [event for event, _ in received]
+        pull_request = record_agents(pull_request, new_descriptions(events))
         moment = DecisionTime(self.clock(), str(uuid.uuid4()))
         rules = await self.rule_book.rules(pull_request.repository)
         # What is to be said, the events of today will say: until then nothing counts as shown.
         rules = replace(rules, comment=replace(rules.comment, enabled=False))
-        events = [event for event, _ in received]
         facts = await fetch_reviews(pull_request, events, rules, self.github, moment.now)
         pull_request = add_past_revisions(pull_request, facts.reviews or (), fresh=stored is None)
         pull_request = merge_verdicts(pull_request, facts, rules, moment.now)

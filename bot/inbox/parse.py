@@ -20,8 +20,7 @@ from bot.github.payloads import (
     require_text,
     require_time,
 )
-from bot.inbox import internal_deliveries
-from bot.inbox.internal_deliveries import INTERNAL_EVENT, WEEKLY_ACTION, parse_week_due
+from bot.inbox.internal_deliveries import INTERNAL_EVENT, INTERNAL_PARSERS, parse_internal
 from bot.pull_request.documents import parse_documents_in
 from bot.pull_request.events import (
     CommentEvent,
@@ -178,27 +177,11 @@ _UNSUBSCRIBED_PARSERS: Mapping[str, tuple[_EventParser, frozenset[str]]] = {
 }
 
 
-def _parse_internal(action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    if action == internal_deliveries.VALIDATION_ACTION:
-        return internal_deliveries.parse_validation(payload)
-    if action in _JOBS:
-        return internal_deliveries.parse_job(action, payload)
-    return (parse_week_due if action == WEEKLY_ACTION else payloads.parse_config_broken)(action, payload)
-
-
-_JOBS = frozenset(
-    {
-        internal_deliveries.BACKFILL,
-        internal_deliveries.PAST,
-        internal_deliveries.RETRY,
-        internal_deliveries.HEADS,
-        internal_deliveries.HEAD,
-    }
-)
-_INTERNAL_ACTIONS = (
-    frozenset({payloads.CONFIG_BROKEN_ACTION, WEEKLY_ACTION, internal_deliveries.VALIDATION_ACTION}) | _JOBS
-)
-_ALL_PARSERS = {**_PARSERS, **_UNSUBSCRIBED_PARSERS, INTERNAL_EVENT: (_parse_internal, _INTERNAL_ACTIONS)}
+_ALL_PARSERS = {
+    **_PARSERS,
+    **_UNSUBSCRIBED_PARSERS,
+    INTERNAL_EVENT: (parse_internal, frozenset(INTERNAL_PARSERS)),
+}
 
 SUBSCRIBED_EVENTS = frozenset(_PARSERS)
 """The events that `app.yml` subscribes to: exactly those that are read here."""

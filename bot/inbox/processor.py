@@ -14,7 +14,8 @@ from bot.history.forget import find_open_about
 from bot.inbox.backfill import BACKFILL_PREFIX, Backfill, CheckBackfill, PastProcessor
 from bot.inbox.internal_deliveries import refresh_delivery, revisit_delivery
 from bot.inbox.maintenance import CommitProcessor, MaintenanceProcessor
-from bot.inbox.ownership import parse_for_owner, resolve_installation
+from bot.inbox.ownership import event_for_owner, resolve_installation
+from bot.inbox.parse import parse_delivery
 from bot.inbox.retry import RetryLater
 from bot.inbox.sender import Sender, posts_new_comment
 from bot.markdown.links import LinkContext
@@ -147,7 +148,9 @@ class _Batch:
         unreadable: list[tuple[str, str]] = []
         for delivery in deliveries:
             try:
-                event = parse_for_owner(delivery, ownership)
+                event = parse_delivery(delivery)
+                if ownership:
+                    event = event_for_owner(event, delivery, ownership)
             except Exception as error:
                 # Parsing is deterministic: trying again helps only once the code is fixed.
                 logger.exception("a delivery can't be parsed", extra={"delivery": delivery.id})

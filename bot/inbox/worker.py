@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -136,18 +137,30 @@ class Worker:
             return True
         if not self.heartbeat.is_fresh():
             return False
-        if self.store.is_crowded:
-            # GitHub hangs up on a delivery after ten seconds; a turn can wait. But one at a time they
-            # go on, or an endless burst would end all work.
-            await asyncio.sleep(CROWDED_PAUSE)
+        if await self._let_deliveries_pass():
             free = 1
         claims = await self._claim(free)
         for claim in sorted(claims, key=must_run_isolated):
+            # Deliveries may have begun to crowd in the very commit that claimed their lanes.
+            await self._let_deliveries_pass()
             self._start(claim)
         if not claims and not self._running:
             self._quiet_round = self._rounds
         self._has_looked.set()
         return len(claims) == free
+
+    async def _let_deliveries_pass(self) -> bool:
+        """Wait while deliveries crowd, but not for long; returns whether they still do.
+
+        GitHub hangs up on a delivery after ten seconds; a turn can wait. But one at a time they go on, or an
+        endless burst would end all work.
+        """
+        until = time.monotonic() + CROWDED_PAUSE
+        while not self._stopping.is_set() and (crowded := self.store.crowded_seconds):
+            if (left := until - time.monotonic()) <= 0:
+                return True
+            await wait_or_stop(self._stopping, min(crowded, left))
+        return False
 
     def _start(self, claim: LaneClaim) -> None:
         after = self._running.copy() if must_run_isolated(claim) else ()

@@ -34,14 +34,6 @@ class IterationOutcome(StrEnum):
     ESCALATE = "escalate"
 
 
-class Phase(StrEnum):
-    """How far along the budget of iterations a pull request is."""
-
-    INITIAL = "initial"
-    REFINEMENT = "refinement"
-    FINAL = "final"
-
-
 @dataclass(frozen=True, slots=True)
 class Iteration:
     """A reviewed revision, with the standing verdicts at its end."""
@@ -85,34 +77,6 @@ class Iteration:
     def tags(self) -> tuple[str, ...]:
         """The tags of the open items, each once, in order."""
         return tuple(dict.fromkeys(item.tag for item in self.open_items if item.tag is not None))
-
-
-@dataclass(frozen=True, slots=True)
-class GateChanges:
-    """Changes of failed gates from one iteration to the next."""
-
-    fixed: tuple[str, ...] = ()
-    still_open: tuple[str, ...] = ()
-    new: tuple[str, ...] = ()
-    regressed: tuple[str, ...] = ()
-    withdrawn: tuple[str, ...] = ()
-    dismissed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """The facts that decide an outcome."""
-
-    is_rejected: bool
-    has_blocking: bool
-    """Some open item blocks."""
-    is_budget_used_up: bool = False
-    has_repeated: bool = False
-    """A blocking tag was open too often in the last iterations."""
-    has_critical: bool = False
-    """Some open item is critical."""
-    is_fixable: bool = True
-    """Some open item has an auto-fixable gate or a suggestion."""
 
 
 def list_iterations(pull_request: PullRequest) -> tuple[Iteration, ...]:
@@ -181,28 +145,23 @@ def previous_iteration(iterations: Sequence[Iteration], present: Iteration) -> I
     return next((iteration for iteration in reversed(iterations) if iteration.number != present.number), None)
 
 
-def compare_iterations(before: Iteration | None, after: Iteration) -> GateChanges:
-    """Return how the open entries changed, and which ones are new or regressed."""
+def compare_iterations(before: Iteration | None, after: Iteration) -> dict[str, list[str]]:
+    """Return how the entries changed, in the words of the comment; only open ones are new or regressed."""
     open_before = {} if before is None else group_entries(before.ledger.open)
     open_now, closed = group_entries(after.ledger.open), group_entries(after.ledger.findings)
     gone = {key: _statuses(closed[key]) for key in open_before if key not in open_now and key in closed}
-    came_back = [
-        key
-        for key, findings in open_now.items()
-        if FindingStatus.REGRESSED in _statuses(findings) and key not in open_before
-    ]
-    return GateChanges(
-        fixed=tuple(key for key, statuses in gone.items() if FindingStatus.FIXED in statuses),
-        still_open=tuple(key for key in open_now if key in open_before),
-        new=tuple(key for key in open_now if key not in open_before and key not in came_back),
-        regressed=tuple(came_back),
-        withdrawn=tuple(key for key, statuses in gone.items() if statuses == {FindingStatus.WITHDRAWN}),
-        dismissed=tuple(
-            key
-            for key, statuses in gone.items()
-            if FindingStatus.DISMISSED in statuses and FindingStatus.FIXED not in statuses
-        ),
-    )
+    started = {key: _statuses(findings) for key, findings in open_now.items() if key not in open_before}
+    dismissed = [key for key, statuses in gone.items() if FindingStatus.DISMISSED in statuses]
+    fixed = [key for key, statuses in gone.items() if FindingStatus.FIXED in statuses]
+    regressed = [key for key, statuses in started.items() if FindingStatus.REGRESSED in statuses]
+    return {
+        "fixed": fixed,
+        "still open": [key for key in open_now if key in open_before],
+        "new": [key for key in started if key not in regressed],
+        "regressed": regressed,
+        "withdrawn": [key for key, statuses in gone.items() if statuses == {FindingStatus.WITHDRAWN}],
+        "dismissed": [key for key in dismissed if key not in fixed],
+    }
 
 
 def count_closed(iteration: Iteration, last: Verdict | None) -> Counter[FindingStatus]:
@@ -254,23 +213,11 @@ def repeated_findings(
     )
 
 
-def decide_outcome(situation: Situation) -> IterationOutcome:
-    """Return the first outcome that applies; a pull request that nothing rejects is always accepted."""
-    if not situation.is_rejected and not situation.has_blocking:
-        # Otherwise an approval of the last iteration in the budget would be escalated.
-        return IterationOutcome.ACCEPT
-    if situation.is_budget_used_up or situation.has_repeated:
-        return IterationOutcome.ESCALATE
-    if situation.has_critical and not situation.is_fixable:
-        return IterationOutcome.REJECT
-    return IterationOutcome.REFINE
-
-
-def iteration_phase(number: int, maximum: int, *, closed: bool) -> Phase:
+def iteration_phase(number: int, maximum: int, *, closed: bool) -> str:
     """Return the phase: `final` at the end of the budget or on close, even for the first iteration."""
     if closed or number >= maximum:
-        return Phase.FINAL
-    return Phase.INITIAL if number == 1 else Phase.REFINEMENT
+        return "final"
+    return "initial" if number == 1 else "refinement"
 
 
 def _reviewed_heads(pull_request: PullRequest) -> tuple[tuple[str, Verdict], ...]:
@@ -329,10 +276,7 @@ def current_dismissals(pull_request: PullRequest, ledger: Ledger) -> tuple[Rulin
     """Return the rulings behind the findings that are dismissed now, the newest of each tag, oldest first."""
     dismissed = [finding for finding in ledger.findings if finding.status is FindingStatus.DISMISSED]
     names = {name for finding in dismissed for name in (finding.id, finding.item.tag)}
-    newest = {ruling.tag: ruling for ruling in _dismissals(pull_request) if ruling.tag in names}
+    rulings = sorted(pull_request.rulings, key=lambda ruling: ruling.at)
+    dismissals = [ruling for ruling in rulings if ruling.act is RulingAction.DISMISS and ruling.tag in names]
+    newest = {ruling.tag: ruling for ruling in dismissals}
     return tuple(sorted(newest.values(), key=lambda ruling: ruling.at))
-
-
-def _dismissals(pull_request: PullRequest) -> tuple[Ruling, ...]:
-    dismissals = (ruling for ruling in pull_request.rulings if ruling.act is RulingAction.DISMISS)
-    return tuple(sorted(dismissals, key=lambda ruling: ruling.at))

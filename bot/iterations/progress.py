@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise, takewhile
-from typing import assert_never
 
 from bot import regex
 from bot.gates.config import CheckKind, DegradationLimits, QualityDimension, RepositoryRules
 from bot.gates.model import Aspect, Gates
 from bot.iterations.model import Iteration
 from bot.iterations.scoring import (
-    IterationSnapshot,
     Score,
     ScoredIteration,
     Trajectory,
@@ -103,7 +101,12 @@ def render_degradation(degradation: Degradation) -> str:
     """Render a few sentences about a flagged iteration; empty if it is not flagged."""
     if not degradation.is_flagged:
         return ""
-    reasons = ", ".join(_reason(trigger, degradation.delta) for trigger in degradation.triggers)
+    texts = {
+        Trigger.QUALITY_DELTA: f"quality {degradation.delta or 0.0:+.2f}",
+        Trigger.CONSECUTIVE_DECREASES: "it fell twice in a row",
+        Trigger.VALIDATION_FAILURES_INCREASED: "more checks failed than before",
+    }
+    reasons = ", ".join(texts[trigger] for trigger in degradation.triggers)
     parts = [f"Iteration {degradation.iteration} degraded: {reasons}."]
     parts += [
         f"{sign.cause.capitalize()}: {sign.reason}; {MITIGATION[sign.cause]}." for sign in degradation.signs
@@ -111,18 +114,6 @@ def render_degradation(degradation: Degradation) -> str:
     if degradation.is_degraded and degradation.iteration > EARLY_ITERATIONS:
         parts.append("Quality often peaks at iteration 2 or 3: consider stopping at the best one.")
     return " ".join(parts)
-
-
-def _reason(trigger: Trigger, change: float | None) -> str:
-    match trigger:
-        case Trigger.QUALITY_DELTA:
-            return f"quality {change or 0.0:+.2f}"
-        case Trigger.CONSECUTIVE_DECREASES:
-            return "it fell twice in a row"
-        case Trigger.VALIDATION_FAILURES_INCREASED:
-            return "more checks failed than before"
-        case _:
-            assert_never(trigger)
 
 
 def _triggers(history: Sequence[ScoredIteration], limits: DegradationLimits) -> Iterator[Trigger]:
@@ -135,7 +126,7 @@ def _triggers(history: Sequence[ScoredIteration], limits: DegradationLimits) -> 
     if _count_drops(history) >= limits.drops_in_a_row:
         yield Trigger.CONSECUTIVE_DECREASES
     # No checks observed is not the same as none failed.
-    if counted_checks(before.snapshot.checks) and last.failed_checks > before.failed_checks:
+    if counted_checks(before.checks) and last.failed_checks > before.failed_checks:
         yield Trigger.VALIDATION_FAILURES_INCREASED
 
 
@@ -150,12 +141,12 @@ def _signs(
 ) -> Iterator[DegradationSign]:
     first, before, last = history[0], history[-2], history[-1]
     yield from _over_refinement(history, limits, maximum)
-    if last.snapshot.diff is None or before.snapshot.diff is None:
+    if last.diff is None or before.diff is None:
         return
     yield from _style_drift(before, last, gates, limits)
-    if first.snapshot.diff is not None:
-        yield from _scope_creep(first.snapshot.diff, before.snapshot.diff, last.snapshot.diff, limits)
-    yield from _information_loss(before.snapshot.diff, last.snapshot.diff, limits)
+    if first.diff is not None:
+        yield from _scope_creep(first.diff, before.diff, last.diff, limits)
+    yield from _information_loss(before.diff, last.diff, limits)
 
 
 def _over_refinement(
@@ -195,7 +186,7 @@ def _style_drift(
     The items alone show no change of approach: a duplicate is one of consistency, too.
     """
     items_before, items_now = _style_items(before, gates), _style_items(last, gates)
-    lines_before, lost, gained = _count_rewritten(before.snapshot.diff, last.snapshot.diff)
+    lines_before, lost, gained = _count_rewritten(before.diff, last.diff)
     rewritten = min(lost, gained)
     if (
         items_now - items_before >= limits.style_items
@@ -210,9 +201,7 @@ def _style_drift(
 
 
 def _style_items(scored: ScoredIteration, gates: Gates) -> int:
-    return sum(
-        item_aspect(item, gates) in _STYLE for item in distinct_items(scored.snapshot.iteration.open_items)
-    )
+    return sum(item_aspect(item, gates) in _STYLE for item in distinct_items(scored.iteration.open_items))
 
 
 def _information_loss(before: Diff, last: Diff, limits: DegradationLimits) -> Iterator[DegradationSign]:
@@ -268,8 +257,9 @@ def measure_progress(
 ) -> Progress:
     """Score every iteration; one that is over keeps the score it had when the next one started."""
     weights, limits = rules.scoring.weights, rules.scoring.limits
-    snapshots = iteration_snapshots(pull_request, iterations, rules)
-    trajectory = build_trajectory(snapshots, current.number, rules.gates, weights, rules.iterations.diff_size)
+    by_head = {revision.head: revision for revision in pull_request.revisions}
+    unscored = (_add_revision(iteration, by_head.get(iteration.head), rules) for iteration in iterations)
+    trajectory = build_trajectory(unscored, current.number, rules.gates, weights, rules.iterations.diff_size)
     trajectory = _apply_frozen_scores(trajectory, pull_request.scores)
     steps = tuple(
         detect_degradation(trajectory.scored[:count], rules.gates, limits, rules.iterations.max)
@@ -281,49 +271,32 @@ def measure_progress(
 def freeze_scores(pull_request: PullRequest, progress: Progress) -> PullRequest:
     """Store the scores of the iterations that are over, so that nothing later changes them."""
     frozen = {score.number for score in pull_request.scores}
-    over = [scored for scored in progress.trajectory.scored[:-1] if scored.number not in frozen]
     added = tuple(
-        FrozenScore(scored.number, scored.head, None)
-        if scored.score is None
-        else FrozenScore(
+        FrozenScore(
             scored.number,
             scored.head,
-            scored.score.value,
-            scored.score.decided,
-            tuple(dimension.value for dimension in scored.score.unobserved),
+            scored.quality,
+            scored.score.decided if scored.score else "",
+            tuple(dimension.value for dimension in scored.score.unobserved) if scored.score else (),
         )
-        for scored in over
+        for scored in progress.trajectory.scored[:-1]
+        if scored.number not in frozen
     )
     return replace(pull_request, scores=(*pull_request.scores, *added)) if added else pull_request
 
 
 def _apply_frozen_scores(trajectory: Trajectory, scores: Sequence[FrozenScore]) -> Trajectory:
     frozen = {(score.number, score.head): score for score in scores}
-    return replace(
-        trajectory,
-        scored=tuple(
-            _with_frozen_score(scored, frozen[scored.number, scored.head])
-            if (scored.number, scored.head) in frozen
-            else scored
-            for scored in trajectory.scored
-        ),
-    )
+    scored = (_freeze(scored, frozen.get((scored.number, scored.head))) for scored in trajectory.scored)
+    return replace(trajectory, scored=tuple(scored))
 
 
-def _with_frozen_score(scored: ScoredIteration, frozen: FrozenScore) -> ScoredIteration:
-    if frozen.value is None:
-        return replace(scored, score=None)
-    unobserved = tuple(QualityDimension(name) for name in frozen.unobserved)
+def _freeze(scored: ScoredIteration, frozen: FrozenScore | None) -> ScoredIteration:
+    if frozen is None or frozen.value is None:
+        return replace(scored, score=None) if frozen else scored
+    unobserved = tuple(map(QualityDimension, frozen.unobserved))
     measures = scored.score.measures if scored.score else ()
     return replace(scored, score=Score(frozen.value, measures, unobserved, frozen.decided))
-
-
-def iteration_snapshots(
-    pull_request: PullRequest, iterations: Sequence[Iteration], rules: RepositoryRules
-) -> tuple[IterationSnapshot, ...]:
-    """Return the snapshot of every iteration."""
-    by_head = {revision.head: revision for revision in pull_request.revisions}
-    return tuple(_snapshot(iteration, by_head.get(iteration.head), rules) for iteration in iterations)
 
 
 def is_test_check(check: str, rules: RepositoryRules) -> bool:
@@ -334,10 +307,10 @@ def is_test_check(check: str, rules: RepositoryRules) -> bool:
     return _TEST_WORD.search(check.lower()) is not None
 
 
-def _snapshot(iteration: Iteration, revision: Revision | None, rules: RepositoryRules) -> IterationSnapshot:
+def _add_revision(iteration: Iteration, revision: Revision | None, rules: RepositoryRules) -> ScoredIteration:
     if revision is None:
-        return IterationSnapshot(iteration)
-    return IterationSnapshot(
+        return ScoredIteration(iteration)
+    return ScoredIteration(
         iteration,
         checks=tuple(replace(check, is_test=is_test_check(check.name, rules)) for check in revision.checks),
         diff=None if revision.files is None else Diff(revision.files),

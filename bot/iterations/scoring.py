@@ -6,7 +6,7 @@ A score is rounded once, to four places, when it is computed; every comparison u
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.findings.model import is_blocking
 from bot.gates.config import DiffSizeBand, QualityDimension, ScoreWeights
@@ -21,21 +21,6 @@ MIN_DIMENSIONS = 2
 """Dimensions that must have been observed for a score."""
 MAX_WHILE_BLOCKED = 0.69
 """The highest score while a blocking finding is open."""
-
-
-@dataclass(frozen=True, slots=True)
-class IterationSnapshot:
-    """What is stored of one iteration: its verdicts, the check results, and every file by its hash."""
-
-    iteration: Iteration
-    checks: tuple[CheckResult, ...] = ()
-    diff: Diff | None = None
-    """Against its merge base; None if it could not be read."""
-    base: str | None = None
-    """The merge base."""
-    tree: str | None = None
-    available: bool = True
-    """False where GitHub no longer has the commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +43,56 @@ class Score:
     """What weighed most, in a few words."""
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredIteration:
+    """An iteration with the check results, every file by its hash, and the score."""
+
+    iteration: Iteration
+    score: Score | None = None
+    """None if nothing observed it."""
+    checks: tuple[CheckResult, ...] = ()
+    diff: Diff | None = None
+    """Against its merge base; None if it could not be read."""
+    base: str | None = None
+    """The merge base."""
+    tree: str | None = None
+    available: bool = True
+    """False where GitHub no longer has the commit."""
+
+    @property
+    def number(self) -> int:
+        """The iteration's number."""
+        return self.iteration.number
+
+    @property
+    def head(self) -> str:
+        """The reviewed commit."""
+        return self.iteration.head
+
+    @property
+    def quality(self) -> float | None:
+        """The score's value."""
+        return None if self.score is None else self.score.value
+
+    @property
+    def failed_checks(self) -> int:
+        """Number of failed checks."""
+        return sum(check.has_failed for check in counted_checks(self.checks))
+
+
 def score_iteration(
-    snapshot: IterationSnapshot, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
+    scored: ScoredIteration, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
 ) -> Score | None:
     """Return the score over the observed dimensions, weights renormalised; None if too few were.
 
     While something blocks it stays below the acceptance threshold, whatever else is good.
     """
-    measures = _measures(snapshot, gates, weights, band)
+    measures = _measures(scored, gates, weights, band)
     total = sum(weights.dimensions[measure.dimension] for measure in measures)
     if not total or len(measures) < MIN_DIMENSIONS:
         return None
     value = sum(weights.dimensions[measure.dimension] * measure.value for measure in measures) / total
-    if any(is_blocking(item, gates) for item in snapshot.iteration.open_items):
+    if any(is_blocking(item, gates) for item in scored.iteration.open_items):
         value = min(value, MAX_WHILE_BLOCKED)
     observed = {measure.dimension for measure in measures}
     return Score(
@@ -124,21 +146,21 @@ def _identity(item: Item) -> tuple[object, ...]:
 
 
 def _measures(
-    snapshot: IterationSnapshot, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
+    scored: ScoredIteration, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
 ) -> tuple[DimensionScore, ...]:
-    checks = counted_checks(snapshot.checks)
+    checks = counted_checks(scored.checks)
     failed_tests = tuple(check.name for check in checks if check.is_test and check.has_failed)
     dimensions = [QualityDimension.COMPLETENESS, QualityDimension.CORRECTNESS, QualityDimension.READABILITY]
-    if not snapshot.iteration.standing:
+    if not scored.iteration.standing:
         # A failed test says that it is not correct, even where no verdict stands.
         dimensions = [QualityDimension.CORRECTNESS] if failed_tests else []
-    scores = [_verdict_dimension(dimension, snapshot.iteration, gates, weights) for dimension in dimensions]
+    scores = [_verdict_dimension(dimension, scored.iteration, gates, weights) for dimension in dimensions]
     scores = [_apply_failed_tests(measure, failed_tests) for measure in scores]
     if checks:
         scores.insert(0, _validation(checks))
-    if snapshot.diff is not None:
-        items = _verdict_dimension(QualityDimension.EFFICIENCY, snapshot.iteration, gates, weights)
-        scores.append(_efficiency(items, snapshot.diff.lines, band))
+    if scored.diff is not None:
+        items = _verdict_dimension(QualityDimension.EFFICIENCY, scored.iteration, gates, weights)
+        scores.append(_efficiency(items, scored.diff.lines, band))
     return tuple(scores)
 
 
@@ -199,34 +221,6 @@ def _cost(measure: DimensionScore, weights: ScoreWeights) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredIteration:
-    """An iteration with its score; None if nothing observed it."""
-
-    snapshot: IterationSnapshot
-    score: Score | None
-
-    @property
-    def number(self) -> int:
-        """The iteration's number."""
-        return self.snapshot.iteration.number
-
-    @property
-    def head(self) -> str:
-        """The reviewed commit."""
-        return self.snapshot.iteration.head
-
-    @property
-    def quality(self) -> float | None:
-        """The score's value."""
-        return None if self.score is None else self.score.value
-
-    @property
-    def failed_checks(self) -> int:
-        """Number of failed checks."""
-        return sum(check.has_failed for check in counted_checks(self.snapshot.checks))
-
-
-@dataclass(frozen=True, slots=True)
 class Trajectory:
     """All iterations of a pull request in order, and the number of the one that it is in."""
 
@@ -251,24 +245,21 @@ class Trajectory:
 
 
 def build_trajectory(
-    snapshots: Sequence[IterationSnapshot],
+    iterations: Iterable[ScoredIteration],
     present: int,
     gates: Gates,
     weights: ScoreWeights,
     band: DiffSizeBand,
 ) -> Trajectory:
-    """Score every snapshot: a check that ends late changes the score of its own iteration.
+    """Score every iteration: a check that ends late changes the score of its own iteration.
 
     One that is rejected without any item is not known to be better than any other, so it has no score.
     """
     scored = (
-        ScoredIteration(
-            snapshot,
-            None
-            if snapshot.iteration.is_rejected_without_items
-            else score_iteration(snapshot, gates, weights, band),
-        )
-        for snapshot in snapshots
+        scored
+        if scored.iteration.is_rejected_without_items
+        else replace(scored, score=score_iteration(scored, gates, weights, band))
+        for scored in iterations
     )
     return Trajectory(tuple(scored), present)
 

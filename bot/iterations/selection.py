@@ -18,34 +18,27 @@ from bot.pull_request.model import OverrideAudit, PullRequest, SelectionChoice, 
 
 
 @dataclass(frozen=True, slots=True)
-class SelectionRefused:
-    """Why a selection is refused, as an answer to the command."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class BestFinalComparison:
-    """The best iteration against the final one."""
-
-    best_iteration: int
-    final_iteration: int
-    delta: float | None
-    """Final less best: never above 0."""
-    decision: SelectionChoice
-
-
-@dataclass(frozen=True, slots=True)
 class Selection:
     """The selected iteration, the automatic selection, and the override if one applies."""
 
     selected: ScoredIteration
     automatic: ScoredIteration
     final: ScoredIteration
-    comparison: BestFinalComparison
     override: SelectionOverride | None = None
     outdated: SelectionOverride | None = None
     """An override of a head that the pull request has left."""
+
+    @property
+    def delta(self) -> float | None:
+        """The final iteration's quality less the best one's: never above 0."""
+        return quality_delta(self.automatic, self.final)
+
+    @property
+    def decision(self) -> SelectionChoice:
+        """Which of them it is, or what a person chose."""
+        is_final = self.automatic.number == self.final.number
+        automatic = SelectionChoice.USE_FINAL if is_final else SelectionChoice.USE_BEST
+        return self.override.choice if self.override else automatic
 
     @property
     def audit(self) -> OverrideAudit | None:
@@ -53,25 +46,19 @@ class Selection:
         override = self.override
         if override is None:
             return None
-        before, after = self.automatic.number, self.selected.number
         return OverrideAudit(
-            override.by,
-            override.at,
-            override.reason,
-            override.head,
-            override.choice,
-            before,
-            after,
-            override.by_id,
+            **{name: getattr(override, name) for name in ("by", "at", "reason", "head", "choice", "by_id")},
+            before=self.automatic.number,
+            after=self.selected.number,
         )
 
 
 def parse_choice(
     choice: str, trajectory: Trajectory, reason: str
-) -> tuple[SelectionChoice, int | None] | SelectionRefused:
-    """Parse `best`, `final` or a number, or return why it is refused."""
+) -> tuple[SelectionChoice, int | None] | str:
+    """Parse `best`, `final` or a number; else return why it is refused, as an answer to the command."""
     if not reason.strip():
-        return SelectionRefused("Give a reason: `/feedback-select best reason: …`")
+        return "Give a reason: `/feedback-select best reason: …`"
     choices = {"best": SelectionChoice.USE_BEST, "final": SelectionChoice.USE_FINAL}
     if choice.lower() in choices:
         return choices[choice.lower()], None
@@ -79,7 +66,7 @@ def parse_choice(
     if choice in map(str, numbers):
         return SelectionChoice.USE_SPECIFIC, int(choice)
     last = numbers[-1] if numbers else 0
-    return SelectionRefused(f"Name `best`, `final` or an iteration from 1 to {last}.")
+    return f"Name `best`, `final` or an iteration from 1 to {last}."
 
 
 def select_iteration(
@@ -93,23 +80,7 @@ def select_iteration(
     best = trajectory.best or final
     holds = override is not None and override.head == (head or final.head)
     current = override if holds else None
-    return Selection(
-        selected=_select(trajectory, current, best),
-        automatic=best,
-        final=final,
-        comparison=BestFinalComparison(
-            best_iteration=best.number,
-            final_iteration=final.number,
-            delta=quality_delta(best, final),
-            decision=current.choice if current else _decision(best, final),
-        ),
-        override=current,
-        outdated=None if holds else override,
-    )
-
-
-def _decision(best: ScoredIteration, final: ScoredIteration) -> SelectionChoice:
-    return SelectionChoice.USE_FINAL if best.number == final.number else SelectionChoice.USE_BEST
+    return Selection(_select(trajectory, current, best), best, final, current, None if holds else override)
 
 
 def _select(
@@ -153,7 +124,7 @@ class SelectionReport:
 def render_selection_report(report: SelectionReport, *, is_folded: bool = False) -> str:
     """Render the report as Markdown; in a fold of the comment without the figures that only programs need."""
     selected = report.selection.selected.number
-    reasons = selection_rationale(report)[: -1 if is_folded else None]
+    reasons = tuple(selection_rationale(report))[: -1 if is_folded else None]
     parts = [
         "## Output Selection Report",
         "\n".join(
@@ -176,39 +147,30 @@ def render_selection_report(report: SelectionReport, *, is_folded: bool = False)
     return "\n\n".join(parts) + "\n"
 
 
-def selection_rationale(report: SelectionReport) -> tuple[str, ...]:
-    """Return why this iteration was selected, the comparison last."""
-    return tuple(_reasons(report))
-
-
 def selection_checklist(report: SelectionReport) -> tuple[tuple[bool, str], ...]:
     """Return the document's seven points, each with whether it is met."""
-    missing = [scored for scored in report.scored if not _is_preserved(scored)]
+    missing = [s for s in report.scored if not s.available or s.diff is None]
     unscored = [scored.number for scored in report.scored if scored.score is None]
-    override = report.selection.override
-    flagged = [str(degradation.iteration) for degradation in report.degradations if degradation.is_flagged]
-    is_complete = len(report.degradations) == len(report.scored) - 1
-    return (
-        (not missing, _append_note("All iteration outputs preserved", _missing_text(missing))),
+    selection, override = report.selection, report.selection.override
+    flagged = [degradation.iteration for degradation in report.degradations if degradation.is_flagged]
+    points = (
+        (not missing, "All iteration outputs preserved", _missing_text(missing)),
+        (not unscored, "Quality score calculated for each iteration", _join_numbers("not for", unscored)),
+        (_is_maintained(report.trajectory), "Best tracker maintained throughout", ""),
         (
-            not unscored,
-            _append_note("Quality score calculated for each iteration", _join_numbers("not for", unscored)),
+            selection.selected.number == selection.automatic.number,
+            "Selection based on quality, not recency",
+            f"{format_login(override.by)} decided" if override else "",
         ),
-        (_is_maintained(report.trajectory), "Best tracker maintained throughout"),
+        (True, "Selection decision logged with rationale", ""),
+        (len(report.scored) > 1, "Override option available if needed (`/feedback-select`)", ""),
         (
-            report.selection.selected.number == report.selection.automatic.number,
-            _append_note(
-                "Selection based on quality, not recency",
-                f"{format_login(override.by)} decided" if override else "",
-            ),
-        ),
-        (bool(selection_rationale(report)), "Selection decision logged with rationale"),
-        (len(report.scored) > 1, "Override option available if needed (`/feedback-select`)"),
-        (
-            is_complete,
-            _append_note("Degradation patterns detected", _join_numbers("in iteration", flagged) or "none"),
+            len(report.degradations) == len(report.scored) - 1,
+            "Degradation patterns detected",
+            _join_numbers("in iteration", flagged) or "none",
         ),
     )
+    return tuple((is_met, f"{text}: {note}" if note else text) for is_met, text, note in points)
 
 
 def _score_table(report: SelectionReport) -> str:
@@ -223,10 +185,14 @@ def _score_table(report: SelectionReport) -> str:
     return "\n".join(rows)
 
 
-def _reasons(report: SelectionReport) -> Iterator[str]:
+def selection_rationale(report: SelectionReport) -> Iterator[str]:
+    """Yield why this iteration was selected, the comparison last."""
     selection, selected = report.selection, report.selection.selected
     if override := selection.override:
-        yield f"{format_login(override.by)} {_override_verb(selection)}: {code_span(override.reason)}"
+        automatic = selection.automatic.number
+        is_same = selected.number == automatic
+        verb = "confirmed it" if is_same else f"selected it instead of iteration {automatic}"
+        yield f"{format_login(override.by)} {verb}: {code_span(override.reason)}"
     elif selected.score is None:
         yield "No iteration could be scored, so the final one is selected"
     else:
@@ -239,7 +205,13 @@ def _reasons(report: SelectionReport) -> Iterator[str]:
         for degradation in report.degradations
         if degradation.is_degraded
     )
-    yield from _checks(selected)
+    if checks := counted_checks(selected.checks):
+        failed = selected.failed_checks
+        yield (
+            f"{failed} of {len(checks)} validation checks failed"
+            if failed
+            else "All validation checks passed"
+        )
     if selected.quality is not None and selected.quality < report.threshold:
         yield f"Below the threshold for acceptance ({report.threshold:.0%}); the score overrules nobody"
     yield _comparison_line(report)
@@ -261,30 +233,13 @@ def _score_reason(report: SelectionReport) -> str:
     return f"{reason}, and the final iteration" if selected.number == final.number else reason
 
 
-def _override_verb(selection: Selection) -> str:
-    automatic = selection.automatic.number
-    same = selection.selected.number == automatic
-    return "confirmed it" if same else f"selected it instead of iteration {automatic}"
-
-
-def _checks(selected: ScoredIteration) -> Iterator[str]:
-    checks = counted_checks(selected.snapshot.checks)
-    failed = sum(check.has_failed for check in checks)
-    if checks:
-        yield (
-            f"{failed} of {len(checks)} validation checks failed"
-            if failed
-            else "All validation checks passed"
-        )
-
-
 def _comparison_line(report: SelectionReport) -> str:
-    comparison, selection = report.selection.comparison, report.selection
-    change = "–" if comparison.delta is None else _format_points(comparison.delta * 100)
+    selection = report.selection
+    change = "–" if selection.delta is None else _format_points(selection.delta * 100)
     return (
-        f"best_iteration: {comparison.best_iteration} ({report.percent(selection.automatic)}), "
-        f"final_iteration: {comparison.final_iteration} ({report.percent(selection.final)}), "
-        f"delta: {change}, decision: {comparison.decision}"
+        f"best_iteration: {selection.automatic.number} ({report.percent(selection.automatic)}), "
+        f"final_iteration: {selection.final.number} ({report.percent(selection.final)}), "
+        f"delta: {change}, decision: {selection.decision}"
     )
 
 
@@ -294,7 +249,7 @@ def _format_points(change: float) -> str:
 
 def _artifacts(report: SelectionReport) -> str:
     selected, final = report.selection.selected, report.selection.final
-    files = selected.snapshot.diff.files if selected.snapshot.diff else ()
+    files = selected.diff.files if selected.diff else ()
     if not files:
         return "- the files are not known"
     names = ", ".join(code_span(file.path, 200) for file in files[:MAX_REPORT_FILES])
@@ -306,21 +261,14 @@ def _artifacts(report: SelectionReport) -> str:
     return f"- {names}{more} (from iteration {selected.number}, {state})"
 
 
-def _is_preserved(scored: ScoredIteration) -> bool:
-    return scored.snapshot.available and scored.snapshot.diff is not None
-
-
 def _missing_text(missing: list[ScoredIteration]) -> str:
-    parts = []
-    for scored in missing:
-        name = f"iteration {scored.number} {code_span(short_sha(scored.head))}"
-        is_gone = scored.snapshot.diff is not None
-        parts.append(
-            f"{name} is gone from GitHub, its hashes are kept"
-            if is_gone
-            else f"the files of {name} are not known"
-        )
-    return ", ".join(parts)
+    names = (f"iteration {scored.number} {code_span(short_sha(scored.head))}" for scored in missing)
+    return ", ".join(
+        f"the files of {name} are not known"
+        if scored.diff is None
+        else f"{name} is gone from GitHub, its hashes are kept"
+        for name, scored in zip(names, missing, strict=True)
+    )
 
 
 def _is_maintained(trajectory: Trajectory) -> bool:
@@ -334,11 +282,7 @@ def _is_maintained(trajectory: Trajectory) -> bool:
     )
 
 
-def _append_note(text: str, note: str) -> str:
-    return f"{text}: {note}" if note else text
-
-
-def _join_numbers(lead: str, numbers: list[str] | list[int]) -> str:
+def _join_numbers(lead: str, numbers: list[int]) -> str:
     return f"{lead} {', '.join(map(str, numbers))}" if numbers else ""
 
 
@@ -358,13 +302,11 @@ def build_selection_report(
 
 def selection_report(pull_request: PullRequest, rules: RepositoryRules) -> SelectionReport | None:
     """Return the report of a pull request; None before its first verdict."""
-    iterations = list_iterations(pull_request)
     current = current_iteration(pull_request)
     if current is None:
         return None
-    return build_selection_report(
-        pull_request, measure_progress(pull_request, iterations, current, rules), rules
-    )
+    progress = measure_progress(pull_request, list_iterations(pull_request), current, rules)
+    return build_selection_report(pull_request, progress, rules)
 
 
 def selection_report_markdown(pull_request: PullRequest, rules: RepositoryRules) -> str | None:
@@ -400,8 +342,8 @@ class RestorePlan:
 
 def plan_restore(earlier: ScoredIteration, current: ScoredIteration) -> RestorePlan | None:
     """Plan restoring the earlier files; None if they are not known, gone from GitHub, or the same."""
-    earlier_diff, current_diff = earlier.snapshot.diff, current.snapshot.diff
-    if not earlier.snapshot.available or earlier_diff is None or current_diff is None:
+    earlier_diff, current_diff = earlier.diff, current.diff
+    if not earlier.available or earlier_diff is None or current_diff is None:
         return None
     # A file that was renamed since is where it was before, and its new name stays.
     moved = [
@@ -423,8 +365,8 @@ def plan_restore(earlier: ScoredIteration, current: ScoredIteration) -> RestoreP
         removed,
         # Without a known merge base, all that differs between the two.
         ranges=(
-            (earlier.snapshot.base or current.head, earlier.head),
-            (current.snapshot.base or earlier.head, current.head),
+            (earlier.base or current.head, earlier.head),
+            (current.base or earlier.head, current.head),
         ),
         is_complete=all(len(diff.files) < MAX_LISTED_FILES for diff in (earlier_diff, current_diff)),
     )

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from bot.gates.model import Gate, Gates
 from bot.history.model import FindingHistory, HistoryRecord, Ratio
 from bot.history.outcomes import TagFix, has_rejected, latest_fixes, review_verdicts
+from bot.history.patterns import rank
 from bot.lessons.agents import merge_marks
 from bot.lessons.effect import Adoption, Effect, Outcome, instruction_of, measure_effect
 from bot.pull_request.model import FindingStatus, WrittenBy
@@ -150,7 +151,7 @@ def build_report(
 ) -> LessonReport:
     """Derive the lessons; one in an instruction file is kept, whatever its rank, unless it has no effect."""
     reviewed = [record for record in records if review_verdicts(record, query.now)]
-    recent = [record for record in reviewed if _reviewed_at(record, query.now) >= query.since]
+    recent = [record for record in reviewed if review_verdicts(record, query.now)[-1].at >= query.since]
     breaches = find_breaches(recent, gates)
     located = ([finding.path for finding in record.findings if finding.path] for record in recent)
     folders = [folders_of(paths) for paths in located if paths]
@@ -269,22 +270,13 @@ def _agent_figures(records: Sequence[HistoryRecord], gates: Gates) -> tuple[Agen
     for record in records:
         for mark in merge_marks(record.written_by):
             signed.setdefault(mark, []).append(record)
-    figures = [
-        AgentFigures(mark, len(theirs), _count_tags(theirs, gates))
-        for mark, theirs in signed.items()
-        if len(theirs) >= MIN_AGENT_PULL_REQUESTS
-    ]
+    figures = []
+    for mark, theirs in signed.items():
+        if len(theirs) >= MIN_AGENT_PULL_REQUESTS:
+            tags = {tag: len(breaches) for tag, breaches in find_breaches(theirs, gates).items()}
+            figures.append(AgentFigures(mark, len(theirs), rank(tags)))
     return tuple(sorted(figures, key=lambda one: (-one.pull_requests, one.mark.agent, one.mark.model or "")))
-
-
-def _count_tags(records: Sequence[HistoryRecord], gates: Gates) -> dict[str, int]:
-    counts = {tag: len(breaches) for tag, breaches in find_breaches(records, gates).items()}
-    return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
 def _key(finding: FindingHistory) -> str:
     return finding.tag or finding.looks_like or finding.id
-
-
-def _reviewed_at(record: HistoryRecord, now: datetime) -> datetime:
-    return review_verdicts(record, now)[-1].at

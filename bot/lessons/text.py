@@ -131,10 +131,8 @@ def render_report(report: LessonReport, repository: Repository, web: GitHubLinks
     parts = [render_section(report, repository, web) or _NONE]
     parts += [f"{part}\n" for part in render_removals(report)]
     if report.figures:
-        lines = (f"- {_format_figures(figures)}" for figures in report.figures)
-        parts.append(
-            "Pull requests signed by coding agents, without their users' names:\n\n" + "\n".join(lines) + "\n"
-        )
+        parts.append("Pull requests signed by coding agents, without their users' names:\n")
+        parts.append("".join(f"- {_format_figures(figures)}\n" for figures in report.figures))
     return "\n".join(parts)
 
 
@@ -150,8 +148,8 @@ def _format_effect(effect: Effect) -> str:
 
 
 def _format_ratio(ratio: Ratio) -> str:
-    bounds = wilson_interval(ratio)
-    return f"{ratio.part} of {ratio.whole} ({round(100 * bounds.low)}–{round(100 * bounds.high)}%)"
+    low, high = wilson_interval(ratio)
+    return f"{ratio.part} of {ratio.whole} ({round(100 * low)}–{round(100 * high)}%)"
 
 
 def _format_figures(figures: AgentFigures) -> str:
@@ -197,13 +195,8 @@ def _effect_json(effect: Effect) -> LessonJson:
 
 
 def _ratio_json(ratio: Ratio) -> LessonJson:
-    bounds = wilson_interval(ratio)
-    return {
-        "broken": ratio.part,
-        "of": ratio.whole,
-        "low": round(bounds.low, 3),
-        "high": round(bounds.high, 3),
-    }
+    low, high = wilson_interval(ratio)
+    return {"broken": ratio.part, "of": ratio.whole, "low": round(low, 3), "high": round(high, 3)}
 
 
 def _figures_json(figures: AgentFigures) -> LessonJson:

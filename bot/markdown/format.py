@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from functools import lru_cache
+from typing import TypeVar
 
 from bot import regex
-from bot.markdown.escape import escape_mentions, truncate
+from bot.markdown.escape import escape_mentions, table_cell, truncate
+
+Item = TypeVar("Item")
 
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
@@ -54,6 +57,20 @@ def join_words(words: Sequence[str], last: str = "and") -> str:
 def fold(result: str, inside: str) -> str:
     """Return Markdown that is shown on a click; `result` says what it comes to."""
     return f"<details><summary>{result}</summary>\n\n{inside}\n\n</details>"
+
+
+def format_table(
+    head: str,
+    items: Sequence[Item],
+    row: Callable[[Item], Iterable[object]],
+    noun: str = "row",
+    limit: int = 20,
+) -> str:
+    """Format a table of the first items, with a count of the others; `head` is its first two lines."""
+    lines = (f"| {' | '.join(table_cell(str(cell)) for cell in row(item))} |" for item in items[:limit])
+    left = len(items) - limit
+    more = f"\n\nAnd {format_count(left, f'more {noun}')}." if left > 0 else ""
+    return "\n".join((head, *lines)) + more
 
 
 @lru_cache(1024)  # of the same gates at every history and week

@@ -420,6 +420,11 @@ def _line_starts(body: str) -> list[int]:
     return [0, *accumulate(len(line) + 1 for line in with_plain_breaks(body).split("\n"))][:-1]
 
 
+def has_visible_text(body: str) -> bool:
+    """Whether a body says anything beside its hidden comments."""
+    return bool(mask_hidden(body, SpanKind.COMMENT).strip())
+
+
 def _blank(text: str) -> str:
     lines = (line.split("\r") for line in text.split("\n"))
     return "\n".join(["\r".join([" " * len(part) for part in line]) for line in lines])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -12,7 +12,7 @@ from typing import Any
 
 from bot import regex
 from bot.gates.model import Aspect, is_tag
-from bot.gates.yaml_reader import YamlFault, YamlMapping, YamlNode, YamlReader, YamlSequence, to_plain
+from bot.gates.yaml_reader import YamlFault, YamlReader
 from bot.markdown import spans
 from bot.markdown.blocks import with_plain_breaks
 from bot.pull_request.model import Item
@@ -169,19 +169,10 @@ def parse_yaml(text: str) -> ParsedDocument:
     if reader.problems:
         first = reader.problems[0]
         raise DocumentSyntaxError(_YAML_MESSAGES[first.fault].format(*first.details), first.offset)
-    if reader.root is None:
+    if not reader.positions:
         raise DocumentSyntaxError("nothing but comments", 0)
-    return ParsedDocument(to_plain(reader.root), dict(_spans(reader.root, ())))
-
-
-def _spans(node: YamlNode, path: DocumentPath) -> Iterator[tuple[DocumentPath, tuple[int, int]]]:
-    yield path, node.span
-    if isinstance(node, YamlMapping):
-        for key, entry in node.entries.items():
-            yield from _spans(entry.node, (*path, key))
-    elif isinstance(node, YamlSequence):
-        for index, item in enumerate(node.items):
-            yield from _spans(item, (*path, index))
+    spans_of_parts = {path: (part.start, part.end) for path, part in reader.positions.items()}
+    return ParsedDocument(reader.value, spans_of_parts)
 
 
 @dataclass(frozen=True, slots=True, order=True)

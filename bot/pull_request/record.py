@@ -399,6 +399,13 @@ def _record_comment(
     return replace(pull_request, sticky=replace(sticky, deleted_at=received_at))
 
 
+def new_descriptions(events: Iterable[Event]) -> tuple[str, ...]:
+    """Return the descriptions that came with the events, each once."""
+    snapshots = (getattr(event, "pull_request", None) for event in events)
+    bodies = (snapshot.body for snapshot in snapshots if isinstance(snapshot, PullRequestSnapshot))
+    return tuple(dict.fromkeys(filter(None, bodies)))
+
+
 def is_verdict_of(verdict: Verdict, account_id: int) -> bool:
     """Whether this account gave the verdict: in a review, by a label or a status, or over HTTP."""
     return is_validator_key_of(verdict.validator.key, account_id) or verdict.account_id == account_id

@@ -4,31 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 import time
 from collections import Counter, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     FunctionElement,
-    Insert,
     Over,
     Row,
-    Select,
-    Update,
     bindparam,
     func,
     or_,
     select,
     update,
 )
+from sqlalchemy.dialects.sqlite import insert
 
 from bot.store import lanes
 from bot.store.codec import column_text
-from bot.store.database import Database, Dialect, Transaction, TransactionWork, WorkResult, to_datetime
+from bot.store.database import NOW, Database, Transaction, TransactionWork, WorkResult, to_datetime
 from bot.store.lanes import LaneWakes, notify_workers
 from bot.store.model import (
     Acceptance,
@@ -50,7 +48,7 @@ MAX_BYTES_PER_CLAIM = 32 * 1024 * 1024
 def load_waiting(transaction: Transaction, lanes: Collection[str]) -> tuple[Delivery, ...]:
     """Load the queued deliveries of these lanes in order of arrival, no more than fit into a turn."""
     fitting = {"lanes": tuple(lanes), "most": MAX_DELIVERIES_PER_CLAIM, "most_bytes": MAX_BYTES_PER_CLAIM}
-    return tuple(_delivery(row) for row in transaction.execute(_waiting(), fitting))
+    return tuple(_delivery(row) for row in transaction.execute(_WAITING, fitting))
 
 
 def finish_deliveries(
@@ -58,8 +56,7 @@ def finish_deliveries(
 ) -> None:
     """Mark deliveries as done; with `empty` their bodies are deleted at once."""
     if ids:
-        done = _emptied if empty else _done
-        transaction.execute(done(transaction.dialect), {"ids": ids, "of": lane, **transaction.passed_time})
+        transaction.execute(_EMPTIED if empty else _DONE, {"ids": ids, "of": lane})
 
 
 def park_deliveries(transaction: Transaction, lane: str, errors: Sequence[tuple[str, str]]) -> None:
@@ -73,7 +70,7 @@ def park_deliveries(transaction: Transaction, lane: str, errors: Sequence[tuple[
             state=PARKED,
             error=bindparam("why"),
             attempts=delivery_table.c.attempts + 1,
-            finished_at=transaction.now,
+            finished_at=NOW,
         )
         rows = [{"which": delivery_id, "why": column_text(error)} for delivery_id, error in errors]
         transaction.execute(parking, rows)
@@ -116,45 +113,38 @@ def count_attempt(transaction: Transaction, claim: LaneClaim) -> None:
     transaction.execute(retried.values(attempts=delivery_table.c.attempts + 1))
 
 
-@cache
-def _waiting() -> Select[Any]:
-    queue = (
-        select(
-            delivery_table.c.id,
-            _in_order(func.row_number()).label("place"),
-            _in_order(func.sum(func.length(delivery_table.c.body))).label("size"),
-        )
-        .where(delivery_table.c.lane.in_(bindparam("lanes", expanding=True)), IS_QUEUED)
-        .subquery("queue")
-    )
-    return (
-        select(delivery_table)
-        .join(queue, queue.c.id == delivery_table.c.id)
-        .where(
-            queue.c.place <= bindparam("most"),
-            or_(queue.c.place == 1, queue.c.size <= bindparam("most_bytes", type_=BigInteger)),
-        )
-        .order_by(delivery_table.c.lane, queue.c.place)
-    )
-
-
-@cache
-def _done(dialect: Dialect) -> Update:
-    done = update(delivery_table).where(
-        delivery_table.c.id.in_(bindparam("ids", expanding=True)), delivery_table.c.lane == bindparam("of")
-    )
-    return done.values(state=DONE, error=None, finished_at=dialect.now)
-
-
-@cache
-def _emptied(dialect: Dialect) -> Update:
-    return _done(dialect).values(body=None)
-
-
 def _in_order(function: FunctionElement[Any]) -> Over[Any]:
     return function.over(
         partition_by=delivery_table.c.lane, order_by=(delivery_table.c.accepted_at, delivery_table.c.position)
     )
+
+
+_QUEUE = (
+    select(
+        delivery_table.c.id,
+        _in_order(func.row_number()).label("place"),
+        _in_order(func.sum(func.length(delivery_table.c.body))).label("size"),
+    )
+    .where(delivery_table.c.lane.in_(bindparam("lanes", expanding=True)), IS_QUEUED)
+    .subquery("queue")
+)
+_WAITING = (
+    select(delivery_table)
+    .join(_QUEUE, _QUEUE.c.id == delivery_table.c.id)
+    .where(
+        _QUEUE.c.place <= bindparam("most"),
+        or_(_QUEUE.c.place == 1, _QUEUE.c.size <= bindparam("most_bytes", type_=BigInteger)),
+    )
+    .order_by(delivery_table.c.lane, _QUEUE.c.place)
+)
+_DONE = (
+    update(delivery_table)
+    .where(
+        delivery_table.c.id.in_(bindparam("ids", expanding=True)), delivery_table.c.lane == bindparam("of")
+    )
+    .values(state=DONE, error=None, finished_at=NOW)
+)
+_EMPTIED = _DONE.values(body=None)
 
 
 def _stored_delivery(row: Row[Any]) -> StoredDelivery:
@@ -237,6 +227,10 @@ CROWD_SIZE = 128
 CROWD_SECONDS = 0.5
 """So many deliveries within these seconds are more than turns keep up with. Fewer are worked on while they
 come in: to step aside for a burst of sixty cost it half its time."""
+CROWD_UNANSWERED = 32
+"""So many deliveries that wait for their acknowledgement at once are a crowd as well, before so many came."""
+CROWD_ECHO_SECONDS = 0.05
+"""Seconds for which they stay one: a commit answers all of them together, and the next ones follow."""
 COMMIT_TIMEOUT = 9.0
 """Seconds; GitHub hangs up after ten."""
 
@@ -259,6 +253,8 @@ class GroupCommit:
         self._positions = itertools.count(time.time_ns())
         self._closed = False
         self._arrivals: deque[float] = deque(maxlen=CROWD_SIZE)
+        self._unanswered = 0
+        self._crowded_until = -math.inf
         self._writer = asyncio.create_task(self._write_all(), name="inbox writer")
 
     async def accept(self, delivery: Delivery) -> Acceptance:
@@ -266,18 +262,28 @@ class GroupCommit:
         if self._closed:
             raise StoreUnavailable("the store is closing")
         answer: asyncio.Future[Acceptance] = asyncio.get_running_loop().create_future()
-        self._arrivals.append(time.monotonic())
+        self._unanswered += 1
+        self._note_arrival(time.monotonic())
         try:
             async with asyncio.timeout(COMMIT_TIMEOUT):
                 await self._queue.put(_Waiting(delivery, next(self._positions), answer))
                 return await answer
         except TimeoutError:
             raise StoreUnavailable("the store did not answer in time") from None
+        finally:
+            self._unanswered -= 1
+
+    def _note_arrival(self, now: float) -> None:
+        self._arrivals.append(now)
+        if len(self._arrivals) == CROWD_SIZE:
+            self._crowded_until = max(self._crowded_until, self._arrivals[0] + CROWD_SECONDS)
+        if self._unanswered >= CROWD_UNANSWERED:
+            self._crowded_until = max(self._crowded_until, now + CROWD_ECHO_SECONDS)
 
     @property
-    def is_crowded(self) -> bool:
-        """Whether deliveries come in faster than turns can keep up with."""
-        return len(self._arrivals) == CROWD_SIZE and time.monotonic() - self._arrivals[0] < CROWD_SECONDS
+    def crowded_seconds(self) -> float:
+        """Seconds for which deliveries crowd if none follows; 0 if turns can keep up with them."""
+        return max(0.0, self._crowded_until - time.monotonic())
 
     async def close(self) -> None:
         """Commit what waits, then accept nothing more."""
@@ -343,20 +349,15 @@ def _accept(transaction: Transaction, by_id: Mapping[str, _Waiting]) -> tuple[se
 
 def _insert(transaction: Transaction, rows: Sequence[dict[str, object]]) -> set[str]:
     # By id, in ascending order: two instances that are given the same deliveries would else deadlock.
-    passed_time = transaction.passed_time
-    return set(
-        transaction.execute(_inserted(transaction.dialect), [row | passed_time for row in rows]).scalars()
-    )
+    return set(transaction.execute(_INSERTED, rows).scalars())
 
 
-@cache
-def _inserted(dialect: Dialect) -> Insert:
-    return (
-        dialect.insert(delivery_table)
-        .values(accepted_at=dialect.now, state=QUEUED, attempts=0)
-        .on_conflict_do_nothing(index_elements=[delivery_table.c.id])
-        .returning(delivery_table.c.id)
-    )
+_INSERTED = (
+    insert(delivery_table)
+    .values(accepted_at=NOW, state=QUEUED, attempts=0)
+    .on_conflict_do_nothing(index_elements=[delivery_table.c.id])
+    .returning(delivery_table.c.id)
+)
 
 
 def _arrive(transaction: Transaction, fresh: Sequence[Delivery]) -> None:

@@ -11,6 +11,7 @@ import shlex
 import stat
 import time
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
 from sqlite3 import Connection as DriverConnection
 from sqlite3 import Error as DriverError
-from threading import get_ident
+from threading import get_ident, local
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
@@ -35,6 +36,7 @@ from bot.store.database import (
     Transaction,
     TransactionWork,
     WorkResult,
+    set_timer,
     translate_errors,
 )
 from bot.store.model import StoreUnavailable
@@ -99,7 +101,7 @@ class PostgresDatabase:
         self._server = server
         self._clock = clock
         self._running: set[asyncio.Task[Any]] = set()
-        self._engine = _postgres_engine(server, COMMAND_SECONDS)
+        self._engine = _postgres_engine(server, clock, COMMAND_SECONDS)
         self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
 
     async def write(self, work: TransactionWork[WorkResult], *, durable: bool = True) -> WorkResult:  # noqa: ARG002  to say so costs a round trip, which saves no more
@@ -112,7 +114,7 @@ class PostgresDatabase:
 
     async def snapshot(self, work: TransactionWork[WorkResult]) -> WorkResult:
         """Run work that reads everything as it is at one moment, however long it takes."""
-        patient = _postgres_engine(self._server, None)
+        patient = _postgres_engine(self._server, self._clock, None)
         try:
             return await self._run(patient.execution_options(isolation_level="REPEATABLE READ"), work)
         finally:
@@ -125,7 +127,7 @@ class PostgresDatabase:
             transaction.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
             work(transaction)
 
-        patient = _postgres_engine(self._server, None)
+        patient = _postgres_engine(self._server, self._clock, None)
         try:
             await self._run(patient, alone)
         finally:
@@ -152,7 +154,7 @@ class PostgresDatabase:
     async def _transact(self, engine: AsyncEngine, work: TransactionWork[WorkResult]) -> WorkResult:
         with translate_errors():
             async with engine.begin() as connection:
-                return await connection.run_sync(lambda driver: work(Transaction(driver, self._clock)))
+                return await connection.run_sync(lambda driver: work(Transaction(driver)))
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
@@ -160,7 +162,7 @@ class PostgresDatabase:
             task.exception()  # the caller may be gone: nobody else looks at it
 
 
-def _postgres_engine(server: PostgresServer, patience: float | None) -> AsyncEngine:
+def _postgres_engine(server: PostgresServer, clock: StoreClock | None, patience: float | None) -> AsyncEngine:
     try:
         import asyncpg
     except ModuleNotFoundError as missing:
@@ -194,6 +196,8 @@ def _postgres_engine(server: PostgresServer, patience: float | None) -> AsyncEng
         max_overflow=5,
         pool_timeout=COMMAND_SECONDS,
     )
+    if clock:
+        set_timer(engine.dialect, lambda: clock().timestamp())
     # Not `pool_pre_ping`: it asks the server every time, which costs three ways there and back.
     event.listen(engine.sync_engine, "checkin", _note_use)
     event.listen(engine.sync_engine, "checkout", _ping_after_idling)
@@ -266,13 +270,14 @@ class SqliteDatabase:
         _keep_private(path)
         self._path = path
         self._clock = clock or _process_clock
-        self._statements = PreparedStatements()
+        self._time = _TransactionTime()
+        self._statements = PreparedStatements(self._time.get)
         # SQLite has room for one writer; that ours queue up here is cheaper than waiting for its lock.
-        self._writer = _sqlite_engine(path, 1)
+        self._writer = _sqlite_engine(path, self._time.get, 1)
         self._writing = ThreadPoolExecutor(1, "store writer")
         self._waiting: deque[_Waiting] = deque()
         self._durable = True
-        self._reader = _sqlite_engine(path, READER_THREADS)
+        self._reader = _sqlite_engine(path, self._time.get, READER_THREADS)
         self._reading = ThreadPoolExecutor(READER_THREADS, "store reader")
         self._connections: dict[tuple[Engine, int], Connection] = {}
         self._checkpoint: asyncio.TimerHandle | None = None
@@ -410,11 +415,12 @@ class SqliteDatabase:
         with translate_errors():
             connection = self._connection(engine)
             driver = _driver_of(connection)
+            self._time.seconds = self._clock().timestamp()
             try:
                 if engine is self._writer:
                     self._begin(connection, driver)
                 run_prepared = partial(self._statements.execute, driver)
-                result = work(Transaction(connection, self._clock, run_prepared))
+                result = work(Transaction(connection, run_prepared))
                 if driver.in_transaction:
                     run_on_driver(driver, "COMMIT")
             finally:
@@ -422,6 +428,15 @@ class SqliteDatabase:
                     connection.rollback()
                     driver.rollback()
             return result
+
+
+class _TransactionTime(local):
+    """The time at which this thread's transaction began."""
+
+    seconds = 0.0
+
+    def get(self) -> float:
+        return self.seconds
 
 
 class _OneFailed(Exception):
@@ -461,10 +476,11 @@ def _keep_private(path: Path) -> None:
                 )
 
 
-def _sqlite_engine(path: Path, connections: int) -> Engine:
+def _sqlite_engine(path: Path, timer: Callable[[], float], connections: int) -> Engine:
     engine = create_engine(
         f"sqlite:///{path}", pool_size=connections, max_overflow=0, pool_timeout=COMMAND_SECONDS
     )
+    set_timer(engine.dialect, timer)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: DriverConnection, _record: object) -> None:

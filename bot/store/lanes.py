@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 from sqlalchemy import (
@@ -15,7 +14,6 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Double,
-    Insert,
     Integer,
     Row,
     Select,
@@ -35,8 +33,9 @@ from sqlalchemy import (
     text,
     update,
 )
+from sqlalchemy.dialects.sqlite import insert
 
-from bot.store.database import Dialect, Transaction, earlier, greater_time, to_datetime
+from bot.store.database import NOW, Transaction, earlier, greater_time, to_datetime
 from bot.store.model import LaneClaim, LaneFenced
 from bot.store.schema import (
     IS_PARKED,
@@ -68,18 +67,34 @@ _LEASE = bindparam("lease", type_=Double)
 _LANES = lane_table.outerjoin(installation_table, installation_table.c.id == lane_table.c.installation_id)
 
 
-@cache
-def select_due_lanes(dialect: Dialect) -> Select[Any]:
+def _possible(at: ColumnElement[float], longest: float) -> ColumnElement[float]:
+    return case((at > NOW + longest, 0.0), else_=at)
+
+
+NOT_BEFORE = func.coalesce(_possible(installation_table.c.not_before, LONGEST_PAUSE), 0.0)
+"""Until when the lane's installation pauses; long ago if it does not."""
+_DUE_AT = greater_time(_possible(lane_table.c.due_at, LONGEST_REST), NOT_BEFORE)
+"""When a lane may be claimed, with its installation's pause; long ago if either time can't be."""
+
+_ALIVE = select(instance_table.c.id).where(instance_table.c.beat_at > NOW - _LEASE)
+# The lane has no owner, or its owner is gone, or it is this instance's but no turn of it holds it.
+_IS_FREE = and_(
+    or_(lane_table.c.owner.is_(None), lane_table.c.owner == _OWN, lane_table.c.owner.not_in(_ALIVE)),
+    ~_IS_HELD,
+)
+
+
+def _select_due_lanes() -> Select[Any]:
     """Select and lock up to `most` lanes; every installation's oldest before anyone's second."""
-    is_due = or_(lane_table.c.due_at <= dialect.now, lane_table.c.due_at > dialect.now + LONGEST_REST)
-    ready = and_(is_due, _is_free(dialect))
+    is_due = or_(lane_table.c.due_at <= NOW, lane_table.c.due_at > NOW + LONGEST_REST)
+    ready = and_(is_due, _IS_FREE)
     turn = func.row_number().over(
         partition_by=lane_table.c.installation_id, order_by=(lane_table.c.due_at, lane_table.c.key)
     )
     ranked = (
         select(lane_table.c.key, lane_table.c.due_at, turn.label("turn"))
         .select_from(_LANES)
-        .where(ready, dialect.now >= not_before(dialect.now))
+        .where(ready, NOW >= NOT_BEFORE)
         .subquery("ranked")
     )
     return (
@@ -93,27 +108,16 @@ def select_due_lanes(dialect: Dialect) -> Select[Any]:
     )
 
 
-@cache
-def select_seconds_until_due(dialect: Dialect) -> Select[Any]:
+def _select_seconds_until_due() -> Select[Any]:
     """Select the seconds until a lane can be claimed; NULL if none is waiting."""
     owner = and_(instance_table.c.id == lane_table.c.owner, instance_table.c.id != _OWN)
     lease_ends = func.coalesce(instance_table.c.beat_at + _LEASE, 0.0)
-    ready = greater_time(due_at(dialect.now), lease_ends)
+    ready = greater_time(_DUE_AT, lease_ends)
     return (
-        select(func.min(ready) - dialect.now)
+        select(func.min(ready) - NOW)
         .select_from(_LANES.outerjoin(instance_table, owner))
         .where(lane_table.c.due_at.is_not(None), ~_IS_HELD)
     )
-
-
-def due_at(now: ColumnElement[float]) -> ColumnElement[float]:
-    """When a lane may be claimed, with its installation's pause; long ago if either time can't be."""
-    return greater_time(_possible(lane_table.c.due_at, now + LONGEST_REST), not_before(now))
-
-
-def not_before(now: ColumnElement[float]) -> ColumnElement[float]:
-    """Until when the lane's installation pauses; long ago if it does not."""
-    return func.coalesce(_possible(installation_table.c.not_before, now + LONGEST_PAUSE), 0.0)
 
 
 def follow_clock(transaction: Transaction) -> None:
@@ -121,14 +125,14 @@ def follow_clock(transaction: Transaction) -> None:
 
     Every instance has a heartbeat every few seconds, so the newest one tells how far ahead the clock was.
     """
-    ahead = transaction.execute(select(func.max(instance_table.c.beat_at) - transaction.now)).scalar()
+    ahead = transaction.execute(select(func.max(instance_table.c.beat_at) - NOW)).scalar()
     if ahead is None or ahead <= CLOCK_TOLERANCE:
         return
     for key, at in _WRITTEN:
         # What another instance holds is written by it, by the new time.
-        late = select(key).where(at > transaction.now).order_by(key).with_for_update(skip_locked=True)
+        late = select(key).where(at > NOW).order_by(key).with_for_update(skip_locked=True)
         transaction.execute(update(key.table).where(key.in_(late)).values({at: at - ahead}))
-    spent = update(spending_table).where(spending_table.c.at > transaction.now)
+    spent = update(spending_table).where(spending_table.c.at > NOW)
     transaction.execute(spent.values(at=spending_table.c.at - ahead))
 
 
@@ -142,17 +146,6 @@ _WRITTEN = (
     (reconcile_table.c.id, reconcile_table.c.not_before),
 )
 """The times that something waits for or is measured from, each with its table's key."""
-
-
-def _possible(at: ColumnElement[float], latest: ColumnElement[float]) -> ColumnElement[float]:
-    return case((at > latest, 0.0), else_=at)
-
-
-def _is_free(dialect: Dialect) -> ColumnElement[bool]:
-    """The lane has no owner, or its owner is gone, or it is this instance's but no turn of it holds it."""
-    alive = select(instance_table.c.id).where(instance_table.c.beat_at > dialect.now - _LEASE)
-    unowned = or_(lane_table.c.owner.is_(None), lane_table.c.owner == _OWN, lane_table.c.owner.not_in(alive))
-    return and_(unowned, ~_IS_HELD)
 
 
 LEASE_SECONDS = 30.0
@@ -176,6 +169,11 @@ class Claimant:
     held: Collection[str]
     lease: float = LEASE_SECONDS
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Its parameters in a statement."""
+        return {"own": self.instance, "held": self.held, "lease": self.lease}
+
 
 @dataclass(frozen=True, slots=True)
 class LaneRest:
@@ -192,33 +190,18 @@ def add_arrivals(transaction: Transaction, arrivals: Sequence[LaneArrival]) -> N
     """Make these lanes due, unless they wait for a retry."""
     if not arrivals:
         return
-    passed_time = transaction.passed_time
     # In ascending order: two instances that lock the same lanes would else deadlock.
     ordered = sorted(arrivals, key=lambda arrival: arrival.lane)
-    transaction.execute(
-        _add_arrivals(transaction.dialect),
-        [
-            {
-                "key": arrival.lane,
-                "installation_id": arrival.installation_id,
-                "arrivals": arrival.count,
-                **passed_time,
-            }
-            for arrival in ordered
-        ],
-    )
+    rows = [
+        {"key": arrival.lane, "installation_id": arrival.installation_id, "arrivals": arrival.count}
+        for arrival in ordered
+    ]
+    transaction.execute(_ADD_ARRIVALS, rows)
 
 
 def take_due_lanes(transaction: Transaction, claimant: Claimant, limit: int) -> Sequence[Row[Any]]:
     """Own up to `limit` lanes that are due; every installation's oldest before anyone's second."""
-    values = {
-        "most": limit,
-        "own": claimant.instance,
-        "held": claimant.held,
-        "lease": claimant.lease,
-        **transaction.passed_time,
-    }
-    keys = transaction.execute(select_due_lanes(transaction.dialect), values).scalars().all()
+    keys = transaction.execute(_DUE_LANES, {"most": limit, **claimant.parameters}).scalars().all()
     if not keys:
         return ()
     if transaction.shared:
@@ -257,14 +240,14 @@ def release_owned_lane(
     transaction: Transaction, claim: LaneClaim, owner: str, rest: LaneRest
 ) -> float | None:
     """Release the lane; returns when it is due again."""
-    values = {**_held(claim, owner), **transaction.passed_time, "attempts": rest.attempt}
+    values = {**_held(claim, owner), "attempts": rest.attempt}
     # A lane that is done is innocent of earlier crashes; one that is due again is not proven so.
     values["crashes_before"] = 0 if rest.seconds is None else claim.crashes
     if rest.seconds is None:
-        free = _release_until_more(transaction.dialect)
+        free = _RELEASE_UNTIL_MORE
         values["seen"] = claim.arrivals
     else:
-        free = _release_for(transaction.dialect)
+        free = _RELEASE_FOR
         values["seconds"] = min(rest.seconds, LONGEST_REST)
     row = transaction.execute(free, values).first()
     if row is None:
@@ -275,7 +258,7 @@ def release_owned_lane(
 
 def record_heartbeat(transaction: Transaction, name: str) -> None:
     """Record that this instance is alive now."""
-    transaction.execute(_heartbeat(transaction.dialect), {"id": name, **transaction.passed_time})
+    transaction.execute(_HEARTBEAT, {"id": name})
 
 
 def leave(transaction: Transaction, name: str) -> None:
@@ -292,11 +275,10 @@ def release_all_lanes(transaction: Transaction) -> None:
 
 def pause_installation(transaction: Transaction, installation_id: int, until: datetime) -> None:
     """Let no lane of this installation be due before `until`; an earlier pause is never shortened."""
-    latest = transaction.now + LONGEST_PAUSE
-    statement = transaction.insert(installation_table).values(
-        id=installation_id, not_before=earlier(literal(until.timestamp(), Double), latest)
+    statement = insert(installation_table).values(
+        id=installation_id, not_before=earlier(literal(until.timestamp(), Double), NOW + LONGEST_PAUSE)
     )
-    longer = greater_time(not_before(transaction.now), statement.excluded.not_before)
+    longer = greater_time(NOT_BEFORE, statement.excluded.not_before)
     transaction.execute(
         statement.on_conflict_do_update(index_elements=[installation_table.c.id], set_={"not_before": longer})
     )
@@ -304,55 +286,46 @@ def pause_installation(transaction: Transaction, installation_id: int, until: da
 
 def installation_paused_until(transaction: Transaction, installation_id: int) -> datetime | None:
     """Return until when this installation must not ask GitHub; None if it may."""
-    paused = and_(installation_table.c.id == installation_id, not_before(transaction.now) > transaction.now)
+    paused = and_(installation_table.c.id == installation_id, NOT_BEFORE > NOW)
     at = transaction.execute(select(installation_table.c.not_before).where(paused)).scalar()
     return None if at is None else to_datetime(at)
 
 
 def lane_due_at(transaction: Transaction, key: str) -> datetime | None:
     """Return when a lane that has work is due, its installation's pause included; None if it has none."""
-    due = select(due_at(transaction.now)).select_from(_LANES)
+    due = select(_DUE_AT).select_from(_LANES)
     at = transaction.execute(due.where(lane_table.c.key == key, lane_table.c.due_at.is_not(None))).scalar()
     return None if at is None else to_datetime(at)
 
 
 def seconds_until_due(transaction: Transaction, claimant: Claimant) -> float | None:
     """Return the seconds until a lane can be claimed; None when nothing is waiting."""
-    values = {
-        "own": claimant.instance,
-        "held": claimant.held,
-        "lease": claimant.lease,
-        **transaction.passed_time,
-    }
-    seconds = transaction.execute(select_seconds_until_due(transaction.dialect), values).scalar()
+    seconds = transaction.execute(_SECONDS_UNTIL_DUE, claimant.parameters).scalar()
     return None if seconds is None else max(0.0, float(seconds))
 
 
-@cache
-def _add_arrivals(dialect: Dialect) -> Insert:
-    statement = dialect.insert(lane_table).values(
-        due_at=dialect.now,
-        # A lane that was swept away and came back must not repeat a fence.
-        fence=cast(dialect.now * 1000, BigInteger),
-        attempt=0,
-    )
-    return statement.on_conflict_do_update(
-        index_elements=[lane_table.c.key],
-        set_={
-            "due_at": func.coalesce(lane_table.c.due_at, statement.excluded.due_at),
-            "arrivals": lane_table.c.arrivals + statement.excluded.arrivals,
-            "installation_id": statement.excluded.installation_id,
-        },
-    )
+_DUE_LANES = _select_due_lanes()
+_SECONDS_UNTIL_DUE = _select_seconds_until_due()
 
+_NEW_LANE = insert(lane_table).values(
+    due_at=NOW,
+    # A lane that was swept away and came back must not repeat a fence.
+    fence=cast(NOW * 1000, BigInteger),
+    attempt=0,
+)
+_ADD_ARRIVALS = _NEW_LANE.on_conflict_do_update(
+    index_elements=[lane_table.c.key],
+    set_={
+        "due_at": func.coalesce(lane_table.c.due_at, _NEW_LANE.excluded.due_at),
+        "arrivals": lane_table.c.arrivals + _NEW_LANE.excluded.arrivals,
+        "installation_id": _NEW_LANE.excluded.installation_id,
+    },
+)
 
-@cache
-def _heartbeat(dialect: Dialect) -> Insert:
-    statement = dialect.insert(instance_table).values(started_at=dialect.now, beat_at=dialect.now)
-    return statement.on_conflict_do_update(
-        index_elements=[instance_table.c.id], set_={"beat_at": statement.excluded.beat_at}
-    )
-
+_NEW_INSTANCE = insert(instance_table).values(started_at=NOW, beat_at=NOW)
+_HEARTBEAT = _NEW_INSTANCE.on_conflict_do_update(
+    index_elements=[instance_table.c.id], set_={"beat_at": _NEW_INSTANCE.excluded.beat_at}
+)
 
 _TAKER = bindparam("taker", type_=Text)
 _TAKE_LANES = (
@@ -389,21 +362,6 @@ def _held(claim: LaneClaim, owner: str) -> dict[str, Any]:
     return {"held_key": claim.lane, "holder": owner, "held_fence": claim.fence}
 
 
-@cache
-def _release_for(dialect: Dialect) -> Update:
-    return _release(dialect.now + bindparam("seconds", type_=Double))
-
-
-@cache
-def _release_until_more(dialect: Dialect) -> Update:
-    # New arrivals are seen by the count in this very row: a subquery would read deliveries as
-    # they were when the statement began, before it waited for the one who wrote the row last.
-    queued = exists().where(delivery_table.c.lane == bindparam("held_key"), IS_QUEUED)
-    owed = exists().where(outbox_table.c.lane == bindparam("held_key"), outbox_table.c.refusal.is_(None))
-    more = or_(lane_table.c.arrivals != bindparam("seen"), queued, owed)
-    return _release(case((more, dialect.now), else_=null()))
-
-
 def _release(due_at: ColumnElement[Any]) -> Update:
     return (
         update(lane_table)
@@ -417,6 +375,17 @@ def _release(due_at: ColumnElement[Any]) -> Update:
         )
         .returning(lane_table.c.due_at)
     )
+
+
+_RELEASE_FOR = _release(NOW + bindparam("seconds", type_=Double))
+# New arrivals are seen by the count in this very row: a subquery would read deliveries as
+# they were when the statement began, before it waited for the one who wrote the row last.
+_HAS_MORE = or_(
+    lane_table.c.arrivals != bindparam("seen"),
+    exists().where(delivery_table.c.lane == bindparam("held_key"), IS_QUEUED),
+    exists().where(outbox_table.c.lane == bindparam("held_key"), outbox_table.c.refusal.is_(None)),
+)
+_RELEASE_UNTIL_MORE = _release(case((_HAS_MORE, NOW), else_=null()))
 
 
 BLOCKED_STATE = "withheld"
@@ -453,8 +422,8 @@ def count_queue(transaction: Transaction) -> QueueCounts:
     by_state = select(delivery_table.c.event, delivery_table.c.state, number).group_by(
         delivery_table.c.event, delivery_table.c.state
     )
-    longest = func.max(transaction.now - lane_table.c.due_at).label("longest")
-    due = select(number, longest).where(lane_table.c.due_at <= transaction.now)
+    longest = func.max(NOW - lane_table.c.due_at).label("longest")
+    due = select(number, longest).where(lane_table.c.due_at <= NOW)
     state = case((outbox_table.c.refusal.is_not(None), BLOCKED_STATE), else_=outbox_table.c.state).label(
         "state"
     )

@@ -7,34 +7,31 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Double,
-    Insert,
     Integer,
     Row,
     ScalarSelect,
-    Select,
     Update,
     and_,
     bindparam,
     delete,
     exists,
     func,
-    insert,
     null,
     or_,
     select,
     update,
 )
+from sqlalchemy.dialects.sqlite import insert
 
 from bot.pull_request.effects import CancelWrite, Effect, ShowComment
 from bot.pull_request.model import StickyComment
 from bot.store.codec import decode_effect, encode_effect
-from bot.store.database import Database, Dialect, Transaction, to_datetime
+from bot.store.database import NOW, Database, Transaction, to_datetime, upsert
 from bot.store.lanes import notify_workers
 from bot.store.model import BlockedWrites, LaneFenced, OutboxRow, PermissionBlock, RowState
 from bot.store.pull_requests import save_sticky
@@ -99,12 +96,11 @@ def _spend(transaction: Transaction, installation_id: int, priority: int, now: f
 
 def _lock(transaction: Transaction, installation_id: int) -> tuple[float, bool]:
     """Return the time, once no other instance spends for this installation, and whether it has blocks."""
-    mine = _locked(transaction.dialect)
-    values = {"whose": installation_id, **transaction.passed_time}
-    row = transaction.execute(mine, values).first()
+    values = {"whose": installation_id}
+    row = transaction.execute(_LOCKED, values).first()
     if row is None:
-        transaction.execute(_first(transaction.dialect), {"id": installation_id})
-        row = transaction.execute(mine, values).one()
+        transaction.execute(_FIRST, {"id": installation_id})
+        row = transaction.execute(_LOCKED, values).one()
     return row.now, bool(row.is_blocked)
 
 
@@ -123,24 +119,15 @@ def _full_since(number: int) -> ScalarSelect[float]:
 _FULL_SINCE = select(*(_full_since(number).label(f"full_{number}") for number in range(len(RATE_WINDOWS))))
 _SPENDING = insert(spending_table)
 
-
-@cache
-def _locked(dialect: Dialect) -> Select[float, bool]:
-    # The time is that of the question; a write that was counted meanwhile counts all the same.
-    is_blocked = exists().where(permission_block_table.c.installation_id == bindparam("whose"))
-    mine = (
-        select(dialect.now.label("now"), is_blocked.label("is_blocked"))
-        .select_from(installation_table)
-        .where(installation_table.c.id == bindparam("whose"))
-    )
-    return mine.with_for_update()
-
-
-@cache
-def _first(dialect: Dialect) -> Insert:
-    statement = dialect.insert(installation_table).values(not_before=0.0)
-    return statement.on_conflict_do_nothing(index_elements=[installation_table.c.id])
-
+_IS_BLOCKED = exists().where(permission_block_table.c.installation_id == bindparam("whose"))
+# The time is that of the question; a write that was counted meanwhile counts all the same.
+_LOCKED = (
+    select(NOW.label("now"), _IS_BLOCKED.label("is_blocked"))
+    .select_from(installation_table)
+    .where(installation_table.c.id == bindparam("whose"))
+    .with_for_update()
+)
+_FIRST = insert(installation_table).values(not_before=0.0).on_conflict_do_nothing()
 
 logger = logging.getLogger("whetstone.store")
 
@@ -172,19 +159,19 @@ def save_effects(
         kept = (replace(mark_sending(transaction, kept[0]), state=RowState.STARTED), *kept[1:])
     added = [OutboxRow(uuid.uuid4().hex, lane, effect, RowState.READY) for effect in wanted]
     is_started = bool(added) and not kept and may_start(wanted[0])
-    first, passed_time = before[-1].position + 1 if before else 1, transaction.passed_time
-    values = [_values(position, row) | passed_time for position, row in enumerate(added, first)]
+    first = before[-1].position + 1 if before else 1
+    values = [_values(position, row) for position, row in enumerate(added, first)]
     if is_started:
         added[0] = replace(added[0], state=RowState.STARTED)
-        transaction.execute(_started(transaction.dialect), values.pop(0))
+        transaction.execute(_STARTED, values.pop(0))
     if values:
-        transaction.execute(_owed(transaction.dialect), values)
+        transaction.execute(_OWED, values)
     return (*kept, *added)
 
 
 def mark_sending(transaction: Transaction, row: OutboxRow) -> OutboxRow:
     """Mark a row as about to be sent, and return it."""
-    return _mark(transaction, row, _sending(transaction.dialect))
+    return _mark(transaction, row, _SENDING)
 
 
 def mark_ready(transaction: Transaction, row: OutboxRow) -> OutboxRow:
@@ -233,7 +220,7 @@ def _carry(older: Effect | None, newer: Effect) -> Effect:
 
 
 def _mark(transaction: Transaction, row: OutboxRow, marked: Update) -> OutboxRow:
-    updated = transaction.execute(marked, {"marked": row.id, **transaction.passed_time}).first()
+    updated = transaction.execute(marked, {"marked": row.id}).first()
     if updated is None:
         raise LaneFenced(f"{row.lane} no longer owes this write")
     at = None if updated.sending_at is None else to_datetime(updated.sending_at)
@@ -248,7 +235,7 @@ def _read_at(transaction: Transaction, rows: Sequence[Row[Any]]) -> datetime | N
     """Return the store's time, where it has to be compared with when a row was sent."""
     if all(row.sending_at is None for row in rows):
         return None
-    return to_datetime(transaction.execute(select(transaction.now)).scalar_one())
+    return to_datetime(transaction.execute(select(NOW)).scalar_one())
 
 
 _ROWS = (
@@ -257,21 +244,8 @@ _ROWS = (
     .order_by(outbox_table.c.lane, outbox_table.c.position)
 )
 _DELETE_ROWS = delete(outbox_table).where(outbox_table.c.id.in_(bindparam("ids", expanding=True)))
-
-
-@cache
-def _owed(dialect: Dialect) -> Insert:
-    return insert(outbox_table).values(created_at=dialect.now, state=READY)
-
-
-@cache
-def _started(dialect: Dialect) -> Insert:
-    return insert(outbox_table).values(created_at=dialect.now, state=SENDING, sending_at=dialect.now)
-
-
-@cache
-def _sending(dialect: Dialect) -> Update:
-    return _marked(SENDING, dialect.now)
+_OWED = insert(outbox_table).values(created_at=NOW, state=READY)
+_STARTED = insert(outbox_table).values(created_at=NOW, state=SENDING, sending_at=NOW)
 
 
 def _marked(state: str, sending_at: ColumnElement[Any]) -> Update:
@@ -280,6 +254,7 @@ def _marked(state: str, sending_at: ColumnElement[Any]) -> Update:
     return chosen.returning(outbox_table.c.state, outbox_table.c.sending_at)
 
 
+_SENDING = _marked(SENDING, NOW)
 _READY_AGAIN = _marked(READY, null())
 
 
@@ -322,35 +297,39 @@ BLOCK_KEPT_SECONDS = 30 * 86_400.0
 
 def load_blocks(transaction: Transaction, installation_id: int) -> tuple[PermissionBlock, ...]:
     """Load the kinds of writes that GitHub refused to this installation, lately or some time ago."""
-    values = {"whose": installation_id, **transaction.passed_time}
     return tuple(
         PermissionBlock(
             row.installation_id, row.repository_id, row.kind, row.permission, recent=bool(row.recent)
         )
-        for row in transaction.execute(_blocks(transaction.dialect), values)
+        for row in transaction.execute(_BLOCKS, {"whose": installation_id})
     )
 
 
-@cache
-def _blocks(dialect: Dialect) -> Select[Any]:
-    rows = select(permission_block_table, _is_recent(dialect.now).label("recent"))
-    rows = rows.where(permission_block_table.c.installation_id == bindparam("whose"))
-    return rows.order_by(permission_block_table.c.key)
+# A time far ahead was written by a clock that was put back since.
+_IS_RECENT = and_(
+    permission_block_table.c.at > NOW - BLOCK_RETRY_SECONDS,
+    permission_block_table.c.at <= NOW + BLOCK_RETRY_SECONDS,
+)
+_BLOCKS = (
+    select(permission_block_table, _IS_RECENT.label("recent"))
+    .where(permission_block_table.c.installation_id == bindparam("whose"))
+    .order_by(permission_block_table.c.key)
+)
 
 
 def record_block(transaction: Transaction, block: PermissionBlock) -> None:
     """Record that GitHub has just refused this kind of write."""
-    values = {"permission": block.permission, "at": transaction.now}
-    statement = transaction.insert(permission_block_table).values(
-        key=block.key,
-        installation_id=block.installation_id,
-        repository_id=block.repository_id,
-        kind=block.kind,
-        **values,
-    )
-    transaction.execute(
-        statement.on_conflict_do_update(index_elements=[permission_block_table.c.key], set_=values)
-    )
+    values = {
+        "key": block.key,
+        "installation_id": block.installation_id,
+        "repository_id": block.repository_id,
+        "kind": block.kind,
+        "permission": block.permission,
+    }
+    transaction.execute(_BLOCKED, values)
+
+
+_BLOCKED = upsert(permission_block_table).values(at=NOW)
 
 
 def block_row(transaction: Transaction, row: OutboxRow, block: PermissionBlock) -> None:
@@ -402,21 +381,13 @@ def load_blocked_writes(transaction: Transaction) -> tuple[BlockedWrites, ...]:
     )
 
 
-def _is_recent(now: ColumnElement[float]) -> ColumnElement[bool]:
-    # A time far ahead was written by a clock that was put back since.
-    return and_(
-        permission_block_table.c.at > now - BLOCK_RETRY_SECONDS,
-        permission_block_table.c.at <= now + BLOCK_RETRY_SECONDS,
-    )
-
-
 def _retry_old(transaction: Transaction) -> None:
-    fresh = and_(permission_block_table.c.key == outbox_table.c.refusal, _is_recent(transaction.now))
+    fresh = and_(permission_block_table.c.key == outbox_table.c.refusal, _IS_RECENT)
     _release(transaction, ~exists().where(fresh))
 
 
 def _delete_expired(transaction: Transaction) -> None:
-    old = transaction.now - BLOCK_KEPT_SECONDS
+    old = NOW - BLOCK_KEPT_SECONDS
     transaction.execute(
         delete(outbox_table).where(outbox_table.c.refusal.is_not(None), outbox_table.c.created_at < old)
     )
@@ -434,8 +405,6 @@ def _release(transaction: Transaction, chosen: ColumnElement[bool]) -> None:
     if not keys:
         return
     transaction.execute(update(outbox_table).where(outbox_table.c.lane.in_(keys), waits).values(refusal=None))
-    resting = or_(lane_table.c.due_at.is_(None), lane_table.c.due_at > transaction.now)
-    transaction.execute(
-        update(lane_table).where(lane_table.c.key.in_(keys), resting).values(due_at=transaction.now)
-    )
+    resting = or_(lane_table.c.due_at.is_(None), lane_table.c.due_at > NOW)
+    transaction.execute(update(lane_table).where(lane_table.c.key.in_(keys), resting).values(due_at=NOW))
     notify_workers(transaction)

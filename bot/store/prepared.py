@@ -6,28 +6,27 @@ by the statement's structure, and makes a context and a result for it. A turn ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection as DriverConnection
 from sqlite3 import Error as DriverError
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Boolean, Executable
+from sqlalchemy import Boolean, Dialect, Executable
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import IteratorResult, Result
 from sqlalchemy.engine.result import SimpleResultMetaData
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.compiler import SQLCompiler
 
+from bot.store.database import set_timer
+
 MAX_LISTED = 20
 """Values in the lists of a statement: each number of them makes another text."""
 
 Parameters = Mapping[str, Any]
 _LISTS = (tuple, list, set, frozenset)
-
-# By name: sqlite3 takes a mapping, and ignores what the text does not name.
-_DIALECT = sqlite.dialect(paramstyle="named")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +40,14 @@ class _Prepared:
     """Empty where it returns no rows."""
     booleans: tuple[int, ...]
     """The columns that SQLite, which has no such type, returns as a number."""
+    timer: Callable[[], float]
 
     @classmethod
-    def of(cls, statement: Executable, row: Parameters) -> _Prepared | None:
+    def of(
+        cls, statement: Executable, row: Parameters, dialect: Dialect, timer: Callable[[], float]
+    ) -> _Prepared | None:
         """Compile a statement for these parameters; None if they are left to SQLAlchemy."""
-        compiled = cast("Any", statement).compile(dialect=_DIALECT, column_keys=list(row))
+        compiled = cast("Any", statement).compile(dialect=dialect, column_keys=list(row))
         if not isinstance(compiled, SQLCompiler) or compiled.insert_prefetch or compiled.update_prefetch:
             return None
         state = compiled.construct_expanded_state(row)
@@ -63,6 +65,7 @@ class _Prepared:
             lists,
             SimpleResultMetaData(list(columns)),
             tuple(place for place, column in enumerate(columns.values()) if isinstance(column.type, Boolean)),
+            timer,
         )
 
     def run(self, driver: DriverConnection, rows: Sequence[Parameters]) -> Result[Any]:
@@ -80,6 +83,8 @@ class _Prepared:
 
     def _fill(self, row: Parameters) -> Parameters:
         filled = {**self.constants, **row}
+        if "now" in self.constants:
+            filled["now"] = self.timer()
         for name, parts in self.lists.items():
             filled.update(zip(parts, filled.pop(name), strict=True))
         return filled
@@ -94,7 +99,11 @@ class _Prepared:
 class PreparedStatements:
     """The compiled statements of a SQLite file; one that comes a second time is one that was built once."""
 
-    def __init__(self) -> None:
+    def __init__(self, timer: Callable[[], float]) -> None:
+        # By name: sqlite3 takes a mapping, and ignores what the text does not name.
+        self._dialect = sqlite.dialect(paramstyle="named")
+        self._timer = timer
+        set_timer(self._dialect, timer)
         self._known: WeakKeyDictionary[Executable, dict[object, _Prepared | None]] = WeakKeyDictionary()
 
     def execute(
@@ -108,7 +117,7 @@ class PreparedStatements:
         row = rows[0]
         shape = (*row, *(len(value) for value in row.values() if type(value) in _LISTS))
         if shape not in variants:
-            variants[shape] = _Prepared.of(statement, row)
+            variants[shape] = _Prepared.of(statement, row, self._dialect, self._timer)
         prepared = variants[shape]
         if prepared is None:
             return None
@@ -128,4 +137,4 @@ def run_on_driver(driver: DriverConnection, command: str) -> None:
 
 def _translate(text: str, error: DriverError) -> Exception:
     """Return the error as SQLAlchemy raises it."""
-    return cast("Exception", DBAPIError.instance(text, None, error, DriverError, dialect=_DIALECT))
+    return cast("Exception", DBAPIError.instance(text, None, error, DriverError))

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
-from functools import cache
 from typing import Any
 
-from sqlalchemy import Insert, Row, Table, bindparam, func, select
+from sqlalchemy import Row, bindparam, func, select
 
 from bot.pull_request.model import PullRequest, StickyComment
 from bot.store.codec import decode, encode, encode_record
-from bot.store.database import Dialect, Transaction, to_datetime
+from bot.store.database import Transaction, to_datetime, upsert
 from bot.store.model import StoredPullRequest
 from bot.store.schema import pull_request_table, sticky_table
 
@@ -88,7 +87,7 @@ def save_pull_request(transaction: Transaction, lane: str, record: PullRequest) 
         "record": encode_record(record),
         "head": record.head,
     }
-    transaction.execute(_upsert(pull_request_table, transaction.dialect), {"lane": lane, **values})
+    transaction.execute(upsert(pull_request_table), {"lane": lane, **values})
 
 
 def find_numbers_at_head(transaction: Transaction, repository_id: int, head: str) -> tuple[int, ...]:
@@ -138,14 +137,7 @@ def save_sticky(transaction: Transaction, lane: str, sticky: StickyComment) -> N
         "written_at": sticky.written_at.timestamp(),
         "deleted_at": _seconds(sticky.deleted_at),
     }
-    transaction.execute(_upsert(sticky_table, transaction.dialect), {"lane": lane, **values})
-
-
-@cache
-def _upsert(table: Table, dialect: Dialect) -> Insert:
-    statement = dialect.insert(table)
-    newer = {column.name: statement.excluded[column.name] for column in table.c if column is not table.c.lane}
-    return statement.on_conflict_do_update(index_elements=[table.c.lane], set_=newer)
+    transaction.execute(upsert(sticky_table), {"lane": lane, **values})
 
 
 def _sticky(row: Row[Any]) -> StickyComment:

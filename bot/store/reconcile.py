@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy.dialects.sqlite import insert
 
-from bot.store.database import Transaction, to_datetime
+from bot.store.database import NOW, Transaction, to_datetime
 from bot.store.lanes import CLOCK_TOLERANCE, LONGEST_PAUSE
 from bot.store.model import ReconcileOutcome, ReconcileRun
 from bot.store.schema import delivery_table, instance_table, reconcile_table, redelivery_table
@@ -22,13 +23,13 @@ _ROW = 1
 
 def begin_run(transaction: Transaction, name: str, every: float, lease: float) -> ReconcileRun | None:
     """Make this instance the runner; None if a run is not due yet, or is another instance's."""
-    row = transaction.insert(reconcile_table).values(id=_ROW, runner="", started_at=0.0, found=0, resent=0)
+    row = insert(reconcile_table).values(id=_ROW, runner="", started_at=0.0, found=0, resent=0)
     transaction.execute(row.on_conflict_do_nothing(index_elements=[reconcile_table.c.id]))
     # One statement: of two instances that ask at once, the second one sees what the first one wrote.
     run = transaction.execute(
         update(reconcile_table)
-        .where(_is_due(transaction.now, every, lease))
-        .values(runner=name, started_at=transaction.now)
+        .where(_is_due(every, lease))
+        .values(runner=name, started_at=NOW)
         .returning(reconcile_table.c.scanned_until)
     ).first()
     if run is None:
@@ -47,8 +48,8 @@ def record_missed(transaction: Transaction, ids: Sequence[str]) -> tuple[int, di
         lost = [delivery_id for delivery_id in batch if delivery_id not in received]
         if not lost:
             continue
-        rows = transaction.insert(redelivery_table).values(
-            [{"id": delivery_id, "asked": 0, "at": transaction.now} for delivery_id in sorted(lost)]
+        rows = insert(redelivery_table).values(
+            [{"id": delivery_id, "asked": 0, "at": NOW} for delivery_id in sorted(lost)]
         )
         rows = rows.on_conflict_do_nothing(index_elements=[redelivery_table.c.id])
         new += len(transaction.execute(rows.returning(redelivery_table.c.id)).all())
@@ -62,7 +63,7 @@ def record_missed(transaction: Transaction, ids: Sequence[str]) -> tuple[int, di
 def record_redelivery(transaction: Transaction, delivery_id: str) -> None:
     """Record that GitHub was asked for this delivery once more."""
     once_more = update(redelivery_table).where(redelivery_table.c.id == delivery_id)
-    transaction.execute(once_more.values(asked=redelivery_table.c.asked + 1, at=transaction.now))
+    transaction.execute(once_more.values(asked=redelivery_table.c.asked + 1, at=NOW))
 
 
 def end_run(transaction: Transaction, name: str, outcome: ReconcileOutcome) -> None:
@@ -74,21 +75,21 @@ def end_run(transaction: Transaction, name: str, outcome: ReconcileOutcome) -> N
     if outcome.not_before:
         values["not_before"] = outcome.not_before.timestamp()
     if outcome.is_complete:
-        values["finished_at"] = transaction.now
+        values["finished_at"] = NOW
     if outcome.scanned_until:
         values["scanned_until"] = outcome.scanned_until.timestamp()
     transaction.execute(update(reconcile_table).where(reconcile_table.c.runner == name).values(values))
 
 
-def _is_due(now: ColumnElement[float], every: float, lease: float) -> ColumnElement[bool]:
-    alive = select(instance_table.c.id).where(instance_table.c.beat_at > now - lease)
+def _is_due(every: float, lease: float) -> ColumnElement[bool]:
+    alive = select(instance_table.c.id).where(instance_table.c.beat_at > NOW - lease)
     is_gone = reconcile_table.c.runner.not_in(alive)
     started = reconcile_table.c.started_at
     # A time ahead was written by a clock that was put back since.
     due = or_(
-        started <= now - every,
-        started > now + CLOCK_TOLERANCE,
-        and_(is_gone, started <= now - TAKEOVER_SECONDS),
+        started <= NOW - every,
+        started > NOW + CLOCK_TOLERANCE,
+        and_(is_gone, started <= NOW - TAKEOVER_SECONDS),
     )
-    may_ask = or_(reconcile_table.c.not_before <= now, reconcile_table.c.not_before > now + LONGEST_PAUSE)
+    may_ask = or_(reconcile_table.c.not_before <= NOW, reconcile_table.c.not_before > NOW + LONGEST_PAUSE)
     return and_(due, may_ask)

@@ -25,12 +25,13 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.dialects.sqlite import insert
 
 from bot.gates.rule_book import StoredConfig
 from bot.pull_request.effects import CancelWrite
 from bot.pull_request.model import PullRequest
 from bot.store.codec import decode, decode_effect, encode_effect, encode_record
-from bot.store.database import Database, Transaction, to_datetime
+from bot.store.database import NOW, Database, Transaction, to_datetime, upsert
 from bot.store.model import LaneFenced, RepositoryOwnership
 from bot.store.schema import (
     DONE,
@@ -71,9 +72,8 @@ def save_stored_config(
     transaction: Transaction, key: str, installation_id: int, config: StoredConfig
 ) -> None:
     """Save what is known of a config file now."""
-    values = {"installation_id": installation_id, "good": config.good, "broken": config.broken}
-    statement = transaction.insert(config_table).values(key=key, **values)
-    transaction.execute(statement.on_conflict_do_update(index_elements=[config_table.c.key], set_=values))
+    values = {"key": key, "installation_id": installation_id, "good": config.good, "broken": config.broken}
+    transaction.execute(upsert(config_table), values)
 
 
 def has_done_body(repository_id: int) -> ColumnElement[bool]:
@@ -267,23 +267,21 @@ def set_history_sharing(transaction: Transaction, repository_id: int, *, shared:
 def wake_lanes(transaction: Transaction, repository_id: int) -> None:
     """Make lanes due that waited for the repository's owner, or for a token of its former one."""
     resting = select(lane_table.c.key).where(
-        is_repository_lane(lane_table.c.key, repository_id), lane_table.c.due_at > transaction.now
+        is_repository_lane(lane_table.c.key, repository_id), lane_table.c.due_at > NOW
     )
     # A lane that an instance holds is left alone: waiting for it here could hold up deliveries.
     keys = transaction.execute(resting.with_for_update(skip_locked=True)).scalars().all()
     if keys:
-        transaction.execute(
-            update(lane_table).where(lane_table.c.key.in_(keys)).values(due_at=transaction.now)
-        )
+        transaction.execute(update(lane_table).where(lane_table.c.key.in_(keys)).values(due_at=NOW))
 
 
 def remove_repository(transaction: Transaction, repository_id: int, installation_id: int) -> None:
     """Take the repository from its installation; what that reports from now on is outdated."""
     _lock(transaction, repository_id)
-    statement = transaction.insert(former_owner_table).values(
-        repository_id=repository_id, installation_id=installation_id, at=transaction.now
+    lost = insert(former_owner_table).values(
+        repository_id=repository_id, installation_id=installation_id, at=NOW
     )
-    transaction.execute(statement.on_conflict_do_nothing())
+    transaction.execute(lost.on_conflict_do_nothing())
 
 
 def remove_installation(transaction: Transaction, installation_id: int) -> None:
@@ -353,10 +351,10 @@ def _save(transaction: Transaction, row: Any, seen: Repository, at: float | None
         "folded": seen.full_name.lower(),
         "private": seen.private,
         "default_branch": seen.default_branch,
-        "seen_at": transaction.now if at is None else at,
+        "seen_at": NOW if at is None else at,
     }
     if before is None:
-        statement = transaction.insert(repository_table).values(id=seen.id, **values)
+        statement = insert(repository_table).values(id=seen.id, **values)
         transaction.execute(
             statement.on_conflict_do_update(index_elements=[repository_table.c.id], set_=values)
         )
@@ -471,7 +469,7 @@ async def resume_emptying(database: Database) -> int:
         lambda transaction: (
             transaction.execute(
                 select(forgotten_table.c.repository_id)
-                .where(forgotten_table.c.at > transaction.now - FORGET_RESUME_SECONDS)
+                .where(forgotten_table.c.at > NOW - FORGET_RESUME_SECONDS)
                 .distinct()
             )
             .scalars()
@@ -499,7 +497,7 @@ def _abandoned(transaction: Transaction, repository_id: int | None = None) -> tu
             former_owner_table.c.repository_id == repository_table.c.id,
             former_owner_table.c.repository_id == WHOLE_INSTALLATION,
         ),
-        former_owner_table.c.at < transaction.now - TRANSFER_GRACE,
+        former_owner_table.c.at < NOW - TRANSFER_GRACE,
     )
     ids = select(repository_table.c.id).where(exists().where(lost)).order_by(repository_table.c.id)
     if repository_id is not None:
@@ -522,7 +520,7 @@ def _empty_deliveries(transaction: Transaction) -> None:
     """Empty the deliveries of installations that are gone."""
     gone = select(former_owner_table.c.installation_id).where(
         former_owner_table.c.repository_id == WHOLE_INSTALLATION,
-        former_owner_table.c.at < transaction.now - TRANSFER_GRACE,
+        former_owner_table.c.at < NOW - TRANSFER_GRACE,
     )
     has_body = and_(
         delivery_table.c.installation_id.in_(gone),
@@ -533,6 +531,4 @@ def _empty_deliveries(transaction: Transaction) -> None:
 
 
 def _forget_losses(transaction: Transaction) -> None:
-    transaction.execute(
-        delete(former_owner_table).where(former_owner_table.c.at < transaction.now - LOSS_KEPT)
-    )
+    transaction.execute(delete(former_owner_table).where(former_owner_table.c.at < NOW - LOSS_KEPT))

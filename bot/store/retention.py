@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from sqlalchemy import ColumnElement, and_, delete, exists, select, text, update
+from sqlalchemy import Column, ColumnElement, and_, delete, exists, select, text, update
 from sqlalchemy.sql.dml import Delete, Update
 
 from bot.store import outbox
-from bot.store.database import Database, Transaction
+from bot.store.database import NOW, Database, Transaction
 from bot.store.repositories import erase_abandoned, resume_emptying
 from bot.store.schema import (
     DONE,
@@ -37,12 +35,8 @@ _GROWN = text(
 _DELETE_SMALL = text("DELETE FROM sqlite_stat1 WHERE CAST(stat AS INTEGER) < :small")
 
 
-async def refresh_statistics(database: Database) -> None:
+def refresh_statistics(transaction: Transaction) -> None:
     """Have the database analyze the tables that have grown a good deal since it last did."""
-    await database.write(_analyze)
-
-
-def _analyze(transaction: Transaction) -> None:
     if not transaction.shared:
         transaction.execute(text(f"PRAGMA analysis_limit={ANALYZE_ROWS}"))
         transaction.execute(text("ANALYZE"))
@@ -67,86 +61,49 @@ MAX_BATCHES = 40
 """A sweep that is far behind leaves the rest to the next one."""
 
 
-SweepStep = Callable[[ColumnElement[float]], Update | Delete]
-
-
 async def sweep_store(database: Database) -> int:
     """Delete what is older than its retention; returns how many rows changed."""
-    swept = sum([await _repeat(database, step) for step in SWEEP_STEPS])
+    swept = sum([await _repeat(database, step) for step in _sweep_steps()])
     erased = await erase_abandoned(database) + await resume_emptying(database)
     await outbox.sweep_blocks(database)
-    await refresh_statistics(database)
+    await database.write(refresh_statistics)
     # Whatever else was deleted or sent since the last sweep is in the log as well.
     await database.scrub(rewrite=erased > 0)
     return swept + erased
 
 
-def expired_bodies(now: ColumnElement[float]) -> Update:
-    """Empty the bodies of old deliveries that are done."""
-    old = and_(
-        delivery_table.c.state == DONE,
-        delivery_table.c.finished_at < now - DONE_BODY_KEPT,
-        delivery_table.c.body.is_not(None),
-    )
-    return (
-        update(delivery_table)
-        .where(delivery_table.c.id.in_(select(delivery_table.c.id).where(old).limit(SWEEP_BATCH)))
-        .values(body=None)
-    )
-
-
-def expired_deliveries(now: ColumnElement[float]) -> Delete:
-    """Delete deliveries so old that GitHub can't redeliver them."""
-    old = and_(delivery_table.c.state.in_((DONE, PARKED)), delivery_table.c.finished_at < now - DELIVERY_KEPT)
-    return delete(delivery_table).where(
-        delivery_table.c.id.in_(select(delivery_table.c.id).where(old).limit(SWEEP_BATCH))
-    )
-
-
-def empty_lanes(_now: ColumnElement[float]) -> Delete:
-    """Delete empty lanes: a lane is only a queue, and comes back when it is needed."""
-    empty = and_(
+def _sweep_steps() -> tuple[Update | Delete, ...]:
+    state, finished_at = delivery_table.c.state, delivery_table.c.finished_at
+    expired_body = and_(state == DONE, finished_at < NOW - DONE_BODY_KEPT, delivery_table.c.body.is_not(None))
+    expired_delivery = and_(state.in_((DONE, PARKED)), finished_at < NOW - DELIVERY_KEPT)
+    # A lane is only a queue, and comes back when it is needed.
+    empty_lane = and_(
         lane_table.c.owner.is_(None),
         lane_table.c.due_at.is_(None),
         ~exists().where(delivery_table.c.lane == lane_table.c.key, IS_QUEUED),
         ~exists().where(outbox_table.c.lane == lane_table.c.key),
     )
-    # Checked twice: the row that gets locked may have changed since it was picked.
-    return delete(lane_table).where(
-        lane_table.c.key.in_(select(lane_table.c.key).where(empty).limit(SWEEP_BATCH)), empty
+    return (
+        update(delivery_table).where(_some(delivery_table.c.id, expired_body)).values(body=None),
+        delete(delivery_table).where(_some(delivery_table.c.id, expired_delivery)),
+        # Checked twice: the row that gets locked may have changed since it was picked.
+        delete(lane_table).where(_some(lane_table.c.key, empty_lane), empty_lane),
+        # None of its claims can still be open.
+        delete(instance_table).where(instance_table.c.beat_at < NOW - INSTANCE_KEPT),
+        delete(spending_table).where(spending_table.c.at < NOW - SPENDING_KEPT),
+        delete(redelivery_table).where(redelivery_table.c.at < NOW - REDELIVERY_KEPT),
     )
 
 
-def dead_instances(now: ColumnElement[float]) -> Delete:
-    """Delete instances that have been dead for a day: none of their claims can still be open."""
-    return delete(instance_table).where(instance_table.c.beat_at < now - INSTANCE_KEPT)
+def _some(key: Column[str], chosen: ColumnElement[bool]) -> ColumnElement[bool]:
+    return key.in_(select(key).where(chosen).limit(SWEEP_BATCH))
 
 
-def expired_spendings(now: ColumnElement[float]) -> Delete:
-    """Delete writes that no rate window counts any more."""
-    return delete(spending_table).where(spending_table.c.at < now - SPENDING_KEPT)
-
-
-def expired_redeliveries(now: ColumnElement[float]) -> Delete:
-    """Delete requests for deliveries so old that GitHub lists them no more."""
-    return delete(redelivery_table).where(redelivery_table.c.at < now - REDELIVERY_KEPT)
-
-
-SWEEP_STEPS: tuple[SweepStep, ...] = (
-    expired_bodies,
-    expired_deliveries,
-    empty_lanes,
-    dead_instances,
-    expired_spendings,
-    expired_redeliveries,
-)
-
-
-async def _repeat(database: Database, step: SweepStep) -> int:
+async def _repeat(database: Database, step: Update | Delete) -> int:
     """Run a step in batches, each in its own transaction, so that nobody waits long for a sweep."""
     total = 0
     for _ in range(MAX_BATCHES):
-        changed = await database.write(lambda transaction: transaction.change(step(transaction.now)))
+        changed = await database.write(lambda transaction: transaction.change(step))
         total += changed
         if changed < SWEEP_BATCH:
             break

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Select, and_, case, func, select
+from sqlalchemy import Select, case, func, select
 
-from bot.store.database import Transaction, load_server_version, to_datetime
+from bot.store.database import NOW, Transaction, load_server_version, to_datetime
 from bot.store.deliveries import load_parked
-from bot.store.lanes import not_before
+from bot.store.lanes import NOT_BEFORE
 from bot.store.model import ParkedDelivery
 from bot.store.outbox import RATE_WINDOWS
 from bot.store.schema import (
@@ -69,7 +69,7 @@ def load_status(transaction: Transaction) -> StoreStatus:
     last = select(received).where(finished.is_not(None)).order_by(finished.desc()).limit(1)
     newest = [time for time in (waiting.last, transaction.execute(last).scalar()) if time is not None]
     reconciled = transaction.execute(select(reconcile_table.c.finished_at)).scalar()
-    due = select(func.count()).select_from(lane_table).where(lane_table.c.due_at <= transaction.now)
+    due = select(func.count()).select_from(lane_table).where(lane_table.c.due_at <= NOW)
     return StoreStatus(
         postgres_version=load_server_version(transaction),
         queued=waiting.number,
@@ -88,18 +88,17 @@ def load_status(transaction: Transaction) -> StoreStatus:
 
 def _load_budgets(transaction: Transaction) -> tuple[WriteBudget, ...]:
     minute, hour = (window.seconds for window in RATE_WINDOWS)
-    now = transaction.now
-    in_last_minute = func.sum(case((spending_table.c.at > now - minute, 1), else_=0)).label("last_minute")
+    in_last_minute = func.sum(case((spending_table.c.at > NOW - minute, 1), else_=0)).label("last_minute")
     spent = (
         select(spending_table.c.installation_id.label("id"), in_last_minute, func.count().label("last_hour"))
-        .where(spending_table.c.at > now - hour)
+        .where(spending_table.c.at > NOW - hour)
         .group_by(spending_table.c.installation_id)
         .order_by(func.count().desc())
         .limit(MAX_ROWS)
     )
     paused: Select[tuple[int, float]] = (
         select(installation_table.c.id, installation_table.c.not_before)
-        .where(and_(installation_table.c.not_before > now, not_before(now) > now))
+        .where(installation_table.c.not_before > NOW, NOT_BEFORE > NOW)
         .order_by(installation_table.c.id)
         .limit(MAX_ROWS)
     )

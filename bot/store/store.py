@@ -154,9 +154,9 @@ class Store:
         return self._wakes.event
 
     @property
-    def is_crowded(self) -> bool:
-        """Many deliveries wait for their acknowledgement in this process: other work can wait a little."""
-        return self._inbox.is_crowded
+    def crowded_seconds(self) -> float:
+        """Seconds for which other work should wait for this process's deliveries; 0 if it need not."""
+        return self._inbox.crowded_seconds
 
     async def start(self, *, alone: bool) -> None:
         """Register this instance; one that is alone knows that every earlier owner is gone."""

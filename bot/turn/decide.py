@@ -81,14 +81,21 @@ def merge_verdicts(
 ) -> PullRequest:
     """Merge the verdicts of reviews and of all other sources."""
     merged = merge_snapshot(pull_request, facts.pull_request) if facts.pull_request else pull_request
-    merged = date_comments(merge_signals(merge_reviews(merged, facts, rules, now), facts, rules))
+    merged = merge_reviews(merged, facts, rules, now)
+    merged = date_comments(merge_signals(merged, facts, rules) if facts.signals else merged)
     return record_maintainer_answer(record_resolver_roles(merged, facts.roles), facts)
+
+
+def has_locations(pull_request: PullRequest) -> bool:
+    """Whether any finding is at a location, of which files may say more."""
+    return any(item.place for verdict in pull_request.verdicts for item in verdict.items)
 
 
 def merge_texts(before: PullRequest, merged: PullRequest, facts: Facts) -> PullRequest:
     """Merge what follows from the files that were read: certain fixes, and the lines around a location."""
-    merged = remove_forgotten_reviewers(add_fixes(before, merged, files_at_head(facts)), facts.forgotten)
-    merged = add_context(before, merged, facts)
+    if has_locations(merged):
+        merged = add_context(before, add_fixes(before, merged, files_at_head(facts)), facts)
+    merged = remove_forgotten_reviewers(merged, facts.forgotten)
     return replace(merged, framework=facts.framework) if facts.framework is not None else merged
 
 

@@ -48,7 +48,7 @@ from bot.values import GHOST, Account, Repository
 from bot.verdicts.checks import conclusion_stance, needs_log
 from bot.verdicts.item_context import file_key
 from bot.verdicts.reviews import is_opinionated
-from bot.verdicts.signals import as_signal, is_validator_comment
+from bot.verdicts.signals import SignalEvent, as_signal, is_validator_comment
 
 MAX_READ_ATTEMPTS = 3
 
@@ -236,7 +236,8 @@ async def fetch_signals(
 ) -> Facts:
     """Add the verdicts that are not reviews; an event that is not a verdict costs no read."""
     earlier = await _fetch_earlier_checks(pull_request, events, rules, github)
-    found = (as_signal(event, pull_request, rules, facts.me) for event in (*earlier, *events))
+    possible = (event for event in (*earlier, *events) if isinstance(event, SignalEvent))
+    found = (as_signal(event, pull_request, rules, facts.me) for event in possible)
     signals = tuple(signal for signal in found if signal)
     roles = dict(facts.roles)
     annotations = {}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import hashlib
 import logging
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -18,7 +16,7 @@ from cachetools import LRUCache, TTLCache
 from bot.gates.config import RepositoryRules, shipped_claim_rules, shipped_scoring
 from bot.gates.model import Gates
 from bot.gates.problems import RuleFileError, RuleFileProblem
-from bot.gates.repository_config import RepositoryConfig, load_config, merge_rules
+from bot.gates.repository_config import load_config, merge_rules
 from bot.gates.rule_book import (
     CONFIG_FILE,
     MISNAMED_CONFIG_FILE,
@@ -27,6 +25,7 @@ from bot.gates.rule_book import (
     ConfigStore,
     StoredConfig,
 )
+from bot.gates.rule_files import RuleFile
 from bot.github.errors import Forbidden, GitHubUnavailable, NotFound, RateLimited, ValidationFailed
 from bot.markdown.escape import code_span
 from bot.values import Conclusion, Repository
@@ -76,22 +75,15 @@ class LiveRuleBook:
         self._reporter = reporter
         self._clock = clock
         self._cache: LRUCache[int, _CachedConfig] = LRUCache(10_000)
-        self._owner_cache: LRUCache[tuple[int, str], tuple[datetime, RepositoryConfig | None]] = LRUCache(
-            10_000
-        )
+        self._owner_cache: LRUCache[tuple[int, str], tuple[datetime, RuleFile | None]] = LRUCache(10_000)
         self._covered: LRUCache[str, datetime] = LRUCache(10_000)
         self._locks: dict[int, asyncio.Lock] = {}
         self._limited: dict[int, datetime] = {}
-        self._loading: asyncio.Task[object] | None = None
         self._problems: LRUCache[str, str] = LRUCache(10_000)
         self._misnamed: TTLCache[int, bool] = TTLCache(10_000, MISNAMED_MAX_AGE.total_seconds())
 
     async def rules(self, repository: Repository, since: datetime | None = None) -> RepositoryRules:
         """The rules in force in this repository; with `since`, as read after that time."""
-        # With the first turn and in a thread: the detector's rules are large, and nothing may block the loop.
-        if self._loading is None:
-            self._loading = asyncio.create_task(asyncio.to_thread(_load_detection))
-        await asyncio.shield(self._loading)
         return (await self._current(repository, since)).rules
 
     async def check_head(self, repository: Repository, head: str) -> ConfigReport | None:
@@ -179,9 +171,7 @@ class LiveRuleBook:
             return ""
         return f"`{MISNAMED_CONFIG_FILE}` is ignored: rename it to `{CONFIG_FILE}`."
 
-    async def _owner_config(
-        self, repository: Repository, since: datetime | None = None
-    ) -> RepositoryConfig | None:
+    async def _owner_config(self, repository: Repository, since: datetime | None = None) -> RuleFile | None:
         if repository.name == OWNER_CONFIG_REPOSITORY:
             return None
         key = (repository.installation_id, repository.owner.lower())
@@ -218,8 +208,8 @@ class LiveRuleBook:
         return covered
 
     async def _load(
-        self, repository: Repository, key: str, text: bytes | None, owner_config: RepositoryConfig | None
-    ) -> RepositoryConfig | None:
+        self, repository: Repository, key: str, text: bytes | None, owner_config: RuleFile | None
+    ) -> RuleFile | None:
         """The config in the text, or the last valid one if the text is broken."""
         if text is None:
             return None
@@ -249,9 +239,7 @@ class LiveRuleBook:
         await self._reporter.report(repository, version)
         await self._configs.keep_config(key, repository.installation_id, replace(stored, broken=version))
 
-    def _load_stored(
-        self, stored: StoredConfig, owner_config: RepositoryConfig | None
-    ) -> RepositoryConfig | None:
+    def _load_stored(self, stored: StoredConfig, owner_config: RuleFile | None) -> RuleFile | None:
         if stored.good is None:
             return None
         try:
@@ -259,9 +247,7 @@ class LiveRuleBook:
         except RuleFileError:
             return None  # valid for an older version of the product, or over another owner's file
 
-    def _merge(
-        self, owner_config: RepositoryConfig | None, config: RepositoryConfig | None
-    ) -> RepositoryRules:
+    def _merge(self, owner_config: RuleFile | None, config: RuleFile | None) -> RepositoryRules:
         try:
             return merge_rules(self._packs, owner_config, config)
         except RuleFileError:
@@ -310,17 +296,6 @@ def _packs() -> Mapping[str, Gates]:
     from bot.gates.packs import load_packs, rules_directory
 
     return load_packs(rules_directory())
-
-
-_LOADING_DETECTION = threading.Lock()
-
-
-def _load_detection() -> None:
-    from bot.detection.load import shipped_detection_rules
-
-    with _LOADING_DETECTION:  # the rule books of the web server and the worker share them
-        shipped_detection_rules()
-        gc.freeze()  # they stay for good, so no collection has to look through them
 
 
 class DefaultRules:

@@ -23,7 +23,8 @@ from bot.commands.fetch import CommandHandler
 from bot.commands.invocation import find_invocations
 from bot.commands.model import CommandOutcome
 from bot.commands.overrides import keep_command_verdicts
-from bot.feedback.brief_inputs import framework_in_manifests, manifests_to_read
+from bot.detection.load import is_detector_loaded, load_detector
+from bot.feedback.brief_inputs import framework_in_manifests, has_plain_words, manifests_to_read
 from bot.feedback.check_run import add_check_effects, mark_budgeted
 from bot.findings.turns import next_report_due
 from bot.gates.config import RepositoryRules
@@ -33,10 +34,11 @@ from bot.grounding.fetch import observe_revision
 from bot.grounding.log import pending_claims, record_grounding
 from bot.lessons.agents import record_agents
 from bot.markdown.links import LinkContext
+from bot.markdown.spans import has_visible_text
 from bot.pull_request.events import CheckBackfillEvent, Event, InlineCommentEvent
 from bot.pull_request.facts import DecisionTime, Facts
 from bot.pull_request.model import PullRequest, Verdict
-from bot.pull_request.record import merge_revisions, record_event
+from bot.pull_request.record import merge_revisions, new_descriptions, record_event
 from bot.store.model import TurnResult
 from bot.store.pull_requests import has_comment
 from bot.store.store import Store
@@ -45,6 +47,7 @@ from bot.turn.decide import (
     Assessment,
     assess,
     conclude,
+    has_locations,
     is_comment_due,
     merge_facts,
     merge_texts,
@@ -106,7 +109,8 @@ class TurnRunner:
         if pull_request is None:
             return NO_CHANGE
 
-        pull_request = record_agents(pull_request, events)
+        if descriptions := new_descriptions(events):
+            pull_request = record_agents(pull_request, descriptions)
         moment = DecisionTime(self.clock(), str(uuid.uuid4()))
         rules = await self._rules(pull_request, events)  # mostly known already
         facts, (forgotten, recent_records) = await fetch_both(
@@ -194,30 +198,49 @@ class Assessor:
     async def assess(self, before: PullRequest, facts: Facts) -> tuple[Assessment, Facts]:
         """Work out what is wrong; return it with the facts that were read for it."""
         merged = await self.compute(merge_verdicts, before, facts, self.rules, self.moment.now)
-        if suites := unread_suites(merged):
-            facts = replace(facts, triggers=await fetch_triggers(merged.repository, suites, self.github))
-        merged = record_triggers(merged, facts.triggers)
+        if any(verdict.suite for verdict in merged.verdicts):
+            merged, facts = await self._read_triggers(merged, facts)
         if revisions := unread_revisions(merged):
             facts = replace(facts, revisions=await fetch_revisions(merged, revisions, self.github))
         merged = merge_revisions(merged, facts.revisions)
         facts = await self._look_up_claims(merged, facts)
-        merged = record_grounding(merged, facts, self.rules, self.moment.now)
-        facts = await self._read_fixable_files(before, merged, facts)
+        if facts.observations is not None:
+            merged = record_grounding(merged, facts, self.rules, self.moment.now)
+        if has_locations(merged):
+            facts = await self._read_fixable_files(before, merged, facts)
         merged = merge_texts(before, merged, facts)
+        if self.rules.detection.enabled and has_plain_words(merged) and not is_detector_loaded():
+            await asyncio.to_thread(load_detector)
         assessment = await self.compute(assess, merged, self.rules, self.moment)
         if assessment.reason == NOTHING_TO_ADD and await self.is_first_rejection():
             assessment = assess(merged, self.rules, self.moment, assessment.detection, is_first=True)
         return await self._name_framework(merged, assessment, facts)
 
+    async def _read_triggers(self, merged: PullRequest, facts: Facts) -> tuple[PullRequest, Facts]:
+        if suites := unread_suites(merged):
+            facts = replace(facts, triggers=await fetch_triggers(merged.repository, suites, self.github))
+        return record_triggers(merged, facts.triggers), facts
+
     async def _look_up_claims(self, merged: PullRequest, facts: Facts) -> Facts:
         # Claims come with verdicts: without a new one, those that could not be looked up stay so.
         has_no_news = merged.sticky is not None and merged.verdicts == self.verdicts_before
-        if has_no_news or facts.observations is not None or not is_comment_due(merged, self.rules):
+        if has_no_news or facts.observations is not None or not self._may_claim_anything(merged, facts):
+            return facts
+        if not is_comment_due(merged, self.rules):
             return facts
         claims = pending_claims(merged, facts, self.rules)
         if not claims:
             return facts
         return replace(facts, observations=await observe_revision(merged, claims, self.rules, self.github))
+
+    def _may_claim_anything(self, merged: PullRequest, facts: Facts) -> bool:
+        """Whether there is any text or location that a claim could be in."""
+        items = (item for verdict in merged.verdicts for item in verdict.items)
+        return (
+            (self.rules.grounding.author and bool(merged.body))
+            or any(item.words or item.place for item in items)
+            or any(has_visible_text(review.body) for review in facts.reviews or ())
+        )
 
     async def _read_fixable_files(self, before: PullRequest, merged: PullRequest, facts: Facts) -> Facts:
         texts = files_at_head(facts)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import assert_never
 
-from bot.commands.store import mark_reply_posted, save_replies
-from bot.github.model import PostedComment
+from sqlalchemy.dialects.sqlite import insert
+
+from bot.commands.store import save_replies
 from bot.history import forget
 from bot.history.store import save_document, save_history
 from bot.pull_request.effects import (
@@ -16,7 +17,6 @@ from bot.pull_request.effects import (
     DeleteRepository,
     Effect,
     ForgetPerson,
-    PostReply,
     RecordWeeklyRun,
     RemoveInstallation,
     RemoveRepository,
@@ -31,7 +31,7 @@ from bot.store.database import Transaction
 from bot.store.model import Delivery, LaneClaim, OutboxRow, TurnResult
 from bot.store.schema import audit_table
 from bot.store.store import Store
-from bot.weekly.store import save_issue_number, save_weekly_run
+from bot.weekly.store import save_weekly_run
 
 
 async def apply_turn(
@@ -149,7 +149,7 @@ def _audit_forgetting(transaction: Transaction, lane: str, command: ForgetPerson
         "head": "",
         "reason": "",
     }
-    transaction.execute(transaction.insert(audit_table).on_conflict_do_nothing(), values)
+    transaction.execute(insert(audit_table).on_conflict_do_nothing(), values)
 
 
 def give_up_write(transaction: Transaction, row: OutboxRow) -> None:
@@ -161,20 +161,3 @@ def give_up_write(transaction: Transaction, row: OutboxRow) -> None:
             transaction, row.lane, forget.keep_forgotten(transaction, unsent, forgotten)
         )
     outbox.delete_row(transaction, row)
-
-
-def mark_replied(
-    transaction: Transaction, row: OutboxRow, posted: PostedComment, then: tuple[Effect, ...]
-) -> None:
-    """Record where a command's reply was posted, and owe what follows from it."""
-    if isinstance(row.effect, PostReply):
-        mark_reply_posted(transaction, row.effect.key, posted.id, posted.node_id)
-    outbox.mark_sent(transaction, row, None, then)
-
-
-def mark_week_posted(
-    transaction: Transaction, row: OutboxRow, repository_id: int, number: int, then: tuple[Effect, ...]
-) -> None:
-    """Record the number of a repository's weekly issue, and owe what follows from it."""
-    save_issue_number(transaction, repository_id, number)
-    outbox.mark_sent(transaction, row, None, then)

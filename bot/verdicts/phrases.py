@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from itertools import product
 from typing import Any
 
 from bot import regex
-from bot.gates.packs import rules_directory
-from bot.gates.rule_files import parse_rule_file
+from bot.gates.packs import load_rules
 from bot.markdown.prose import read_prose, sentence_spans
 from bot.verdicts.locations import find_mentions
 
@@ -37,31 +36,22 @@ _NEGATIONS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A phrase as its words, an example of its use, and the words that must not follow it."""
-
-    words: tuple[str, ...]
-    example: str
-    unless: frozenset[str] = frozenset()
-
-
 class PhraseList:
     """Phrases that are found together, in one pass over a sentence."""
 
-    def __init__(self, phrases: Iterable[Phrase]) -> None:
-        self.phrases = tuple(phrases)
-        self._by_first: dict[str, list[Phrase]] = {}
-        for phrase in self.phrases:
-            self._by_first.setdefault(phrase.words[0], []).append(phrase)
+    def __init__(self, phrases: Iterable[Mapping[str, Any]]) -> None:
+        self._by_first: dict[str, list[tuple[tuple[str, ...], frozenset[str]]]] = {}
+        for phrase in phrases:
+            words = tuple(split_words(phrase["phrase"]))
+            unless = frozenset(phrase.get("unless", ()))  # words that must not follow
+            self._by_first.setdefault(words[0], []).append((words, unless))
 
     def find(self, tokens: Sequence[str]) -> Iterator[tuple[int, int]]:
         """Yield the first and the last-but-one index of each phrase in the words of a sentence."""
         for index, token in enumerate(tokens):
-            for phrase in self._by_first.get(token, ()):
-                end = index + len(phrase.words)
-                is_here = tuple(tokens[index:end]) == phrase.words
-                if is_here and phrase.unless.isdisjoint(tokens[end : end + 2]):
+            for words, unless in self._by_first.get(token, ()):
+                end = index + len(words)
+                if tuple(tokens[index:end]) == words and unless.isdisjoint(tokens[end : end + 2]):
                     yield index, end
 
     def has(self, tokens: Sequence[str]) -> bool:
@@ -86,24 +76,12 @@ class RemarkPhrases:
     repeats: PhraseList
 
 
-def parse_phrases(data: bytes, file: str) -> RemarkPhrases:
-    """Return the lists in the text; raise `RuleFileError` with all its problems."""
-    values = parse_rule_file(data, file, "rules/phrases")
-    lists = [PhraseList(map(_phrase, values[name.name])) for name in fields(RemarkPhrases)[1:]]
-    return RemarkPhrases(frozenset(values["fillers"].split()), *lists)
-
-
-def _phrase(values: dict[str, Any]) -> Phrase:
-    return Phrase(
-        tuple(split_words(values["phrase"])), values["example"], frozenset(values.get("unless", ()))
-    )
-
-
 @cache
 def shipped_phrases() -> RemarkPhrases:
     """Return the phrases that come with the product."""
-    path = rules_directory() / "phrases.yml"
-    return parse_phrases(path.read_bytes(), str(path))
+    values = load_rules("phrases")
+    lists = [PhraseList(values[name.name]) for name in fields(RemarkPhrases)[1:]]
+    return RemarkPhrases(frozenset(values["fillers"].split()), *lists)
 
 
 def split_words(text: str) -> list[str]:

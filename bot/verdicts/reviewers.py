@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+import msgspec
+
 from bot import regex
-from bot.gates.packs import rules_directory
-from bot.gates.rule_files import parse_rule_file
+from bot.gates.packs import load_rules
 from bot.markdown.prose import read_prose
 from bot.verdicts.tags import find_suggestion
 
@@ -37,14 +38,11 @@ class SeverityMark:
 class ReviewerFormat:
     """How one App writes its inline comments."""
 
-    name: str
     logins: tuple[str, ...]
     severities: tuple[SeverityMark, ...] = ()
     head: str = ""
     """A sign by which a first line is recognised that holds nothing but marks."""
     scaffolding: tuple[str, ...] = ()
-    examples: tuple[tuple[str, str, str | None, str | None], ...] = ()
-    """Comment, words, severity, suggestion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,36 +54,17 @@ class AppRemark:
     suggestion: str | None = None
 
 
-def parse_reviewers(data: bytes, file: str) -> tuple[ReviewerFormat, ...]:
-    """Return the formats in the text; raise `RuleFileError` with all its problems."""
-    values = parse_rule_file(data, file, "rules/reviewers")
-    return tuple(
-        ReviewerFormat(
-            name,
-            tuple(login.lower() for login in app["logins"]),
-            tuple(SeverityMark(**mark) for mark in app["severities"]),
-            app.get("head", ""),
-            tuple(app.get("scaffolding", ())),
-            tuple(
-                (case["comment"], case["words"], case.get("severity"), case.get("suggestion"))
-                for case in app["examples"]
-            ),
-        )
-        for name, app in values["apps"].items()
-    )
-
-
 @cache
-def shipped_reviewers() -> tuple[ReviewerFormat, ...]:
-    """Return the formats that come with the product."""
-    path = rules_directory() / "reviewers.yml"
-    return parse_reviewers(path.read_bytes(), str(path))
+def shipped_reviewers() -> Mapping[str, ReviewerFormat]:
+    """Return the formats that come with the product, by the name of their App."""
+    return msgspec.convert(load_rules("reviewers")["apps"], dict[str, ReviewerFormat])
 
 
 def find_format(login: str, *, bot: bool) -> ReviewerFormat | None:
     """Return how this account writes, if it is an App whose format is known."""
     name = login.lower().removesuffix("[bot]")
-    return next((app for app in shipped_reviewers() if bot and name in app.logins), None)
+    formats = shipped_reviewers().values() if bot else ()
+    return next((app for app in formats if name in map(str.lower, app.logins)), None)
 
 
 def is_severe(severity: str | None, threshold: str) -> bool:

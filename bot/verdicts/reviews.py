@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.gates.config import Permission, RepositoryRules
+from bot.markdown.spans import has_visible_text
 from bot.paths import is_secret_path
 from bot.pull_request.events import InlineCommentSnapshot, ReviewSnapshot, ReviewState
 from bot.pull_request.facts import Facts
@@ -20,6 +21,7 @@ from bot.verdicts.tags import (
     comment_location,
     infer_tags,
     limit_items,
+    parse_hidden_tags,
     stated_stance,
 )
 
@@ -126,7 +128,7 @@ def _review_verdict(
         said=body_text[:MAX_BODY_KEPT] if counted else "",
         by_line=formal is None and not is_advisory,
         advisory=is_advisory,
-        repeats=repeats_earlier(review.body),
+        repeats=has_visible_text(review.body) and repeats_earlier(review.body),
     )
 
 
@@ -154,6 +156,10 @@ def _items_now(
     """Return what a validator's review reports, by its body and its inline comments."""
     if stance is Stance.APPROVES:
         return (), 0  # remarks beside an approval are recorded as words, not as findings
+    comments = _own_comments(review, context.facts.inline_comments)
+    if not (comments or review.documents or has_visible_text(review.body)):
+        stated = parse_hidden_tags(review.body, url=review.url)
+        return stated.items, stated.more
     rules, is_app = context.rules, review.author.bot
     app = find_format(review.author.login, bot=is_app)
     repository = context.pull_request.repository.full_name
@@ -162,11 +168,7 @@ def _items_now(
     items = [item for item in body.items if item.tag or not (app or context.is_advisory)]
     items += review.documents
     threshold = rules.validators.blocking_severity(review.author.login) if is_app else None
-    inline = [
-        item
-        for comment in _own_comments(review, context.facts.inline_comments)
-        for item in _inline_items(comment, rules, permission, app)
-    ]
+    inline = [item for comment in comments for item in _inline_items(comment, rules, permission, app)]
     if inline:
         items = [item for item in items if not _only_introduces(item)]
     items += [_apply_threshold(item, threshold) for item in inline] if threshold else inline

@@ -1,96 +1,110 @@
-"""Parse SARIF 2.1.0 logs."""
+"""Read the results of SARIF 2.1.0 logs, and the paths that tools report."""
 
 from __future__ import annotations
 
-import json
 import posixpath
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
-from functools import partial
-from itertools import islice
 from typing import Any, TypeGuard
 from urllib.parse import unquote
 
 from bot import regex
+from bot.gates.schemas import list_at, text_at, value_at
+from bot.pull_request.events import ToolResult
+from bot.values import Location
 
-MAX_SARIF_MESSAGE = 2000
-"""Characters of a message that are kept."""
-
+MAX_RULE = 200
+MAX_MESSAGE = 500
+_LONGEST_MESSAGE = 2000
+"""Characters of a message that are read."""
+_LEVELS = frozenset({"error", "warning", "note", "none"})
+_CLOSED_KINDS = frozenset({"pass", "notApplicable", "informational"})
 _LINK = regex.Regex(r"\[((?:[^\[\]\\]|\\.)+)\]\([0-9]{1,9}\)")
 _SLOT = regex.Regex(r"\{([0-9]{1,3})\}")
 
 
-class SarifRules:
-    """The rules that a run's tool and its plug-ins describe."""
+class SarifRun:
+    """One run of a tool: its results, and the rules and folders that they refer to."""
 
-    def __init__(self, run: dict[str, Any]) -> None:
-        tool = as_object(run.get("tool"))
-        parts = [as_object(tool.get("driver")), *map(as_object, as_list(tool.get("extensions")))]
-        self._lists = [[as_object(rule) for rule in as_list(part.get("rules"))] for part in parts]
-        self._by_name: dict[str, dict[str, Any]] = {}
+    def __init__(self, run: Any, root: str = "") -> None:
+        """`root` is where the repository was checked out on the tool's machine."""
+        self.tool = text_at(run, "tool", "driver", "name")
+        self.open_results = [result for result in list_at(run, "results") if _is_open(result)]
+        self._paths = ReportedPaths(root, run)
+        parts = [value_at(run, "tool", "driver"), *list_at(run, "tool", "extensions")]
+        self._lists = [list_at(part, "rules") for part in parts]
+        self._by_name: dict[str, Any] = {}
         for rules in self._lists:
             for rule in rules:
-                self._by_name.setdefault(as_text(rule.get("id")), rule)
+                self._by_name.setdefault(text_at(rule, "id"), rule)
 
-    def of(self, result: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        """Return the description of the result's rule, empty if there is none, and its name."""
-        reference = as_object(result.get("rule"))
-        name = as_text(result.get("ruleId")) or as_text(reference.get("id"))
-        rule = self._by_name.get(name) or self._by_name.get(name.rpartition("/")[0]) or {}
+    def read(self, result: Any) -> ToolResult:
+        """Return one of the results."""
+        rule, name = self._rule(result)
+        physical = (value_at(location, "physicalLocation") for location in list_at(result, "locations"))
+        location = next((location for location in physical if location), None)
+        message = (
+            _message(value_at(result, "message"), rule)
+            or _message(value_at(rule, "shortDescription"), rule)
+            or _message(value_at(rule, "fullDescription"), rule)
+        )
+        place = self._paths.location(
+            value_at(location, "artifactLocation"),
+            as_line_number(value_at(location, "region", "startLine")),
+            as_line_number(value_at(location, "region", "endLine")),
+        )
+        return ToolResult(name[:MAX_RULE], (message or name)[:MAX_MESSAGE], place, _level(result, rule))
+
+    def _rule(self, result: Any) -> tuple[Any, str]:
+        """Return the description of the result's rule, None if there is none, and its name."""
+        name = text_at(result, "ruleId") or text_at(result, "rule", "id")
+        rule = self._by_name.get(name) or self._by_name.get(name.rpartition("/")[0])
         if not rule:
-            rule = self._at(reference, result.get("ruleIndex", reference.get("index")))
-        return rule, name or as_text(rule.get("id"))
-
-    def _at(self, reference: dict[str, Any], index: object) -> dict[str, Any]:
-        extension = as_object(reference.get("toolComponent")).get("index")
-        number_of_list = extension + 1 if _is_index(extension) else 0
-        rules = self._lists[number_of_list] if number_of_list < len(self._lists) else []
-        return rules[index] if _is_index(index) and index < len(rules) else {}
+            extension = value_at(result, "rule", "toolComponent", "index")
+            rules = _item_at(self._lists, extension + 1 if _is_index(extension) else 0)
+            rule = _item_at(rules or [], result.get("ruleIndex", value_at(result, "rule", "index")))
+        return rule, name or text_at(rule, "id")
 
 
-def sarif_message(value: object, rule: dict[str, Any]) -> str:
+def _is_open(result: Any) -> bool:
+    """Whether a result is one, and neither passed, suppressed nor gone."""
+    if not isinstance(result, dict) or text_at(result, "kind") in _CLOSED_KINDS:
+        return False
+    suppressions = list_at(result, "suppressions")
+    is_suppressed = suppressions and all(
+        (text_at(suppression, "status") or "accepted") == "accepted" for suppression in suppressions
+    )
+    return not is_suppressed and value_at(result, "baselineState") != "absent"
+
+
+def _level(result: Any, rule: Any) -> str:
+    is_undecided = text_at(result, "kind") in {"open", "review"}
+    default = "none" if is_undecided else text_at(rule, "defaultConfiguration", "level")
+    level = text_at(result, "level") or default
+    return level if level in _LEVELS else "warning"
+
+
+def _message(message: Any, rule: Any) -> str:
     """Return a message's own text, or the rule's text of that id with the arguments filled in."""
-    message = as_object(value)
-    text = as_text(message.get("text")) or as_text(message.get("markdown"))
-    if not text:
-        template = as_object(as_object(rule.get("messageStrings")).get(as_text(message.get("id"))))
-        text = as_text(template.get("text")) or as_text(template.get("markdown"))
-    text = text[:MAX_SARIF_MESSAGE]
+    template = value_at(rule, "messageStrings", text_at(message, "id"))
+    texts = (text_at(source, form) for source in (message, template) for form in ("text", "markdown"))
+    text = next(filter(None, texts), "")[:_LONGEST_MESSAGE]
     # A text may name an argument hundreds of times.
-    arguments = [as_text(argument)[:MAX_SARIF_MESSAGE] for argument in as_list(message.get("arguments"))]
+    arguments = [text_at(argument)[:_LONGEST_MESSAGE] for argument in list_at(message, "arguments")]
     if arguments:
-        text = _SLOT.sub(lambda slot: _argument(slot, arguments), text)
-    return _LINK.sub(lambda link: str(link[1]), text[:MAX_SARIF_MESSAGE]).strip()
-
-
-def as_object(value: object) -> dict[str, Any]:
-    """Return the value if it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_list(value: object) -> list[Any]:
-    """Return the value if it is a list, else an empty one."""
-    return value if isinstance(value, list) else []
-
-
-def as_text(value: object) -> str:
-    """Return the value if it is a text, else an empty one; half of a surrogate pair becomes `?`."""
-    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
+        text = _SLOT.sub(lambda slot: str(_item_at(arguments, int(slot[1]), slot[0])), text)
+    return _LINK.sub(lambda link: str(link[1]), text[:_LONGEST_MESSAGE]).strip()
 
 
 def as_line_number(value: object) -> int | None:
-    """Return the value if it can be a line or a column."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**31 else None
-
-
-def _argument(slot: regex.RegexMatch, arguments: list[str]) -> str:
-    index = int(slot[1])
-    return arguments[index] if index < len(arguments) else str(slot[0])
+    """Return the value if it can be a line."""
+    return value if _is_index(value) and 0 < value < 2**31 else None
 
 
 def _is_index(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _item_at(items: list[Any], index: object, missing: Any = None) -> Any:
+    return items[index] if _is_index(index) and index < len(items) else missing
 
 
 _SCHEME = regex.Regex(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -106,63 +120,63 @@ _RUNNER = regex.Regex(
 )
 
 
-class SarifRoots:
-    """Resolves the locations of one run to paths of the repository."""
+class ReportedPaths:
+    """Resolves the files that a report names, as a run of SARIF describes them, to locations."""
 
-    def __init__(self, run: dict[str, Any], root: str = "") -> None:
-        self._bases = {
-            name: as_object(base) for name, base in as_object(run.get("originalUriBaseIds")).items()
-        }
-        self._artifacts = as_list(run.get("artifacts"))
-        folders = [as_object(call).get("workingDirectory") for call in as_list(run.get("invocations"))]
-        folders += [
-            as_object(source).get("mappedTo") for source in as_list(run.get("versionControlProvenance"))
-        ]
-        roots = [
-            _absolute(as_text(as_object(folder).get("uri"))) for folder in (*self._bases.values(), *folders)
-        ]
+    def __init__(self, root: str = "", run: Any = None) -> None:
+        """`root` is where the repository was checked out on the tool's machine."""
+        self._bases = value_at(run, "originalUriBaseIds")
+        self._artifacts = list_at(run, "artifacts")
+        folders = list(self._bases.values()) if isinstance(self._bases, dict) else []
+        folders += [value_at(call, "workingDirectory") for call in list_at(run, "invocations")]
+        folders += [value_at(source, "mappedTo") for source in list_at(run, "versionControlProvenance")]
+        own = {_folder(text_at(folder, "uri")) for folder in folders} - {""}
         # The caller knows where the repository is; a log's own roots may be folders of it.
-        checkout = [_absolute(root).rstrip("/") + "/"] if _absolute(root) else []
-        self._roots = [
-            *checkout,
-            *sorted({root.rstrip("/") + "/" for root in roots if root}, key=len)[:_MOST_ROOTS],
-        ]
+        self._roots = [*filter(None, [_folder(root)]), *sorted(own, key=len)[:_MOST_ROOTS]]
 
-    def path(self, location: dict[str, Any]) -> str | None:
-        """Return the file in the repository; with a leading `/` where the log does not say what it is in."""
-        location = self._resolve_index(location)
-        uri = as_text(location.get("uri"))
+    def location(self, file: Any, line: int | None = None, end_line: int | None = None) -> Location | None:
+        """Return the place in a file, given by its address or as SARIF's artifact location.
+
+        None for a file that is not known to be in the repository.
+        """
+        path = self._path({"uri": file} if isinstance(file, str) else file)
+        if not path or path.startswith("/"):  # a path on the tool's own machine
+            return None
+        return Location(path, line, end_line if line and end_line and end_line > line else None)
+
+    def _path(self, location: Any) -> str | None:
+        if not value_at(location, "uri"):
+            location = value_at(_item_at(self._artifacts, value_at(location, "index")), "location")
+        uri = text_at(location, "uri")
         if not uri or len(uri) > _LONGEST:
             return None
-        absolute = _absolute(uri)
-        if absolute:
+        if absolute := _absolute(uri):
             return _clean(self._relative(absolute))
         if _SCHEME.match(uri):
             return None
         return _clean(self._prefix(location) + unquote(uri).replace("\\", "/"))
 
-    def _resolve_index(self, location: dict[str, Any]) -> dict[str, Any]:
-        index = location.get("index")
-        if location.get("uri") or not isinstance(index, int) or not 0 <= index < len(self._artifacts):
-            return location
-        return as_object(as_object(self._artifacts[index]).get("location"))
-
-    def _prefix(self, location: dict[str, Any]) -> str:
+    def _prefix(self, location: Any) -> str:
         prefix = ""
         for _ in range(_DEEPEST):
-            location = self._bases.get(as_text(location.get("uriBaseId")), {})
-            uri = as_text(location.get("uri"))
+            location = value_at(self._bases, text_at(location, "uriBaseId"))
+            uri = text_at(location, "uri")
             if not uri or len(uri) > _LONGEST or _absolute(uri) or _SCHEME.match(uri):
                 break
             prefix = unquote(uri).rstrip("/") + "/" + prefix
         return prefix
 
     def _relative(self, path: str) -> str:
-        for root in self._roots:
-            if path.startswith(root):
-                return path.removeprefix(root)
+        if root := next(filter(path.startswith, self._roots), ""):
+            return path.removeprefix(root)
         runner = _RUNNER.match(path)
         return path[runner.end() :] if runner else path
+
+
+def _folder(uri: str) -> str:
+    """Return the path of a folder on the tool's machine, with one slash at its end; empty if it is none."""
+    path = _absolute(uri)
+    return path.rstrip("/") + "/" if path else ""
 
 
 def _absolute(uri: str) -> str:
@@ -179,112 +193,3 @@ def _clean(path: str) -> str | None:
     if cleaned.startswith("../") or cleaned in {".", "..", "/"} or not cleaned.isprintable():
         return None
     return cleaned
-
-
-MAX_SARIF_RESULTS = 1000
-"""Results that are kept of a log; the rest is counted."""
-
-
-class SarifLevel(StrEnum):
-    """The level that the tool gives a result."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
-    NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class SarifResult:
-    """One result of a tool."""
-
-    tool: str
-    rule: str
-    level: SarifLevel
-    message: str
-    path: str | None = None
-    """In the repository; with a leading `/` where the log names only a path on the tool's machine."""
-    line: int | None = None
-    end_line: int | None = None
-    column: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SarifLog:
-    """The open results of a log, and the number of further ones."""
-
-    results: tuple[SarifResult, ...]
-    more: int = 0
-
-
-class SarifError(Exception):
-    """The value is not a SARIF log; the message says why in one line."""
-
-
-def parse_sarif(log: object, root: str = "") -> SarifLog:
-    """Return the open results of a log: neither passed, suppressed nor gone; raise `SarifError`.
-
-    `root` is where the repository was checked out on the tool's machine.
-    """
-    runs = as_list(_log(log).get("runs"))
-    results = (result for run in runs for result in _results(as_object(run), root))
-    first = tuple(build() for build in islice(results, MAX_SARIF_RESULTS))
-    return SarifLog(first, sum(1 for _ in results))
-
-
-def _log(log: object) -> dict[str, Any]:
-    if not isinstance(log, dict) or "runs" not in log:
-        raise SarifError("not a SARIF log: an object with `version` and `runs` is expected")
-    if not as_text(log.get("version")).startswith("2.1."):
-        raise SarifError(f"SARIF version {json.dumps(log.get('version'))[:40]} is not supported; use 2.1.0")
-    return log
-
-
-def _results(run: dict[str, Any], root: str) -> Iterator[Callable[[], SarifResult]]:
-    """Yield a reader for every open result: those beyond the limit are only counted."""
-    tool = as_text(as_object(as_object(run.get("tool")).get("driver")).get("name"))
-    rules, roots = SarifRules(run), SarifRoots(run, root)
-    for result in as_list(run.get("results")):
-        if isinstance(result, dict) and _is_open(result):
-            yield partial(_read, result, tool, rules, roots)
-
-
-def _is_open(result: dict[str, Any]) -> bool:
-    if (
-        result.get("kind") in {"pass", "notApplicable", "informational"}
-        or result.get("baselineState") == "absent"
-    ):
-        return False
-    statuses = [
-        as_text(as_object(suppression).get("status")) or "accepted"
-        for suppression in as_list(result.get("suppressions"))
-    ]
-    return not statuses or any(status != "accepted" for status in statuses)
-
-
-def _read(result: dict[str, Any], tool: str, rules: SarifRules, roots: SarifRoots) -> SarifResult:
-    rule, name = rules.of(result)
-    locations = map(as_object, as_list(result.get("locations")))
-    physical = (as_object(location.get("physicalLocation")) for location in locations)
-    location = next((location for location in physical if location), {})
-    region = as_object(location.get("region"))
-    line = as_line_number(region.get("startLine"))
-    description = sarif_message(rule.get("shortDescription"), rule)
-    description = description or sarif_message(rule.get("fullDescription"), rule)
-    return SarifResult(
-        tool=tool,
-        rule=name,
-        level=_level(result, rule),
-        message=sarif_message(result.get("message"), rule) or description or name,
-        path=roots.path(as_object(location.get("artifactLocation"))),
-        line=line,
-        end_line=(as_line_number(region.get("endLine")) or line) if line else None,
-        column=as_line_number(region.get("startColumn")) if line else None,
-    )
-
-
-def _level(result: dict[str, Any], rule: dict[str, Any]) -> SarifLevel:
-    default = as_text(as_object(rule.get("defaultConfiguration")).get("level"))
-    undecided = as_text(result.get("kind")) in {"open", "review"}
-    level = as_text(result.get("level")) or ("none" if undecided else default)
-    return SarifLevel(level) if level in list(SarifLevel) else SarifLevel.WARNING

@@ -358,6 +358,12 @@ def _line_text(lines: list[str], number: int) -> str:
     return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
 
+def parse_hidden_tags(body: str, *, url: str = "") -> TextVerdict:
+    """Parse what a text without a visible word states: the tags of its hidden comments."""
+    items, more = limit_items(Item(tag, url=url) for tag in _hidden_tags(body))
+    return TextVerdict(stated_stance(body), items, more)
+
+
 def _hidden_tags(body: str) -> Iterator[str]:
     """Yield the tags of `ISSUES` lists and of `REJECTION` blocks."""
     for comment in spans.find_comments(body):

@@ -17,16 +17,15 @@ from bot import regex
 from bot.gates import schemas
 from bot.gates.config import RepositoryRules, ToolRule, UnmappedResults, ValidatorRules
 from bot.gates.model import matches_name
+from bot.gates.schemas import list_at, text_at, value_at
 from bot.pull_request.documents import MAX_DOCUMENT_SIZE, parse_document_items
 from bot.pull_request.events import ToolResult
 from bot.pull_request.model import BLOCKING_SEVERITIES, Item
 from bot.values import Location
-from bot.verdicts.sarif import SarifRoots, as_line_number, as_list, as_object, as_text, parse_sarif
+from bot.verdicts.sarif import MAX_MESSAGE, MAX_RULE, ReportedPaths, SarifRun, as_line_number
 
 MAX_RESULTS = 1000
 """Results that are kept of a report; the rest is counted."""
-_MAX_MESSAGE = 500
-_MAX_RULE = 200
 _MAX_TOOL = 100
 _MAX_LINE = 65_536
 """Bytes of a line of rdjsonl; reviewdog's own have a few hundred."""
@@ -106,7 +105,7 @@ def read_report(body: bytes, content_type: str = "", root: str = "") -> ToolRepo
     """
     body = body.removeprefix(b"\xef\xbb\xbf")
     form, value = _detect(body, content_type)
-    paths = SarifRoots({}, root)
+    paths = ReportedPaths(root)
     match form:
         case ReportFormat.JUNIT:
             return _JUnitReader(paths).read(body)
@@ -180,31 +179,17 @@ def _read_document(value: Any, size: int) -> ToolReport:
 
 def _read_sarif(value: Any, root: str) -> ToolReport:
     log = _shorten(value, "runs")
-    runs = as_list(as_object(log).get("runs"))
-    _check("reports/sarif", {**log, "runs": [_shorten(run, "results") for run in runs]} if runs else log)
-    read = parse_sarif(value, root)
-    tools = {result.tool for result in read.results if result.tool}
+    if log_runs := list_at(log, "runs"):
+        log = {**log, "runs": [_shorten(run, "results") for run in log_runs]}
+    _check("reports/sarif", log)
+    runs = [SarifRun(run, root) for run in list_at(value, "runs")]
+    results = [(run, result) for run in runs for result in run.open_results]
+    kept = results[:MAX_RESULTS]
     # A clean log names its tools as well: it lifts what they reported before.
-    tools = tools or {
-        as_text(as_object(as_object(as_object(run).get("tool")).get("driver")).get("name"))
-        for run in as_list(value.get("runs"))
-    }
-    results = tuple(
-        ToolResult(
-            result.rule[:_MAX_RULE],
-            result.message[:_MAX_MESSAGE],
-            _location(result.path, result.line, result.end_line),
-            result.level.value,
-        )
-        for result in read.results
-    )
-    return ToolReport(ReportFormat.SARIF, ", ".join(sorted(tools))[:_MAX_TOOL] or "SARIF", results, read.more)
-
-
-def _location(path: str | None, line: int | None = None, end_line: int | None = None) -> Location | None:
-    if not path or path.startswith("/"):  # a path on the tool's own machine
-        return None
-    return Location(path, line, end_line if line and end_line and end_line > line else None)
+    tools = {run.tool for run, _ in kept} or {run.tool for run in runs}
+    tool = ", ".join(sorted(tools - {""}))[:_MAX_TOOL] or "SARIF"
+    read = tuple(run.read(result) for run, result in kept)
+    return ToolReport(ReportFormat.SARIF, tool, read, len(results) - len(kept))
 
 
 _RDJSON_LEVELS: Mapping[object, str] = {
@@ -225,7 +210,7 @@ def _starts_with_object_line(body: bytes) -> bool:
         return False
 
 
-def _read_rdjsonl(body: bytes, paths: SarifRoots) -> ToolReport:
+def _read_rdjsonl(body: bytes, paths: ReportedPaths) -> ToolReport:
     """Read one diagnostic a line; the problems of all lines that are read are reported."""
     problems: list[ReportProblem] = []
     diagnostics: dict[int, Any] = {}
@@ -255,35 +240,32 @@ def _read_rdjsonl(body: bytes, paths: SarifRoots) -> ToolReport:
     return replace(report, more=more)
 
 
-def _rdjson_report(form: ReportFormat, value: dict[str, Any], paths: SarifRoots) -> ToolReport:
-    diagnostics = as_list(value.get("diagnostics"))
-    sources = map(as_object, (value, *diagnostics[:MAX_RESULTS]))
-    tools = {as_text(as_object(source.get("source")).get("name")) for source in sources} - {""}
+def _rdjson_report(form: ReportFormat, value: dict[str, Any], paths: ReportedPaths) -> ToolReport:
+    diagnostics = list_at(value, "diagnostics")
+    tools = {text_at(one, "source", "name") for one in (value, *diagnostics[:MAX_RESULTS])} - {""}
     default = _RDJSON_LEVELS.get(value.get("severity"), "warning")
     results = tuple(_diagnostic(one, default, paths) for one in diagnostics[:MAX_RESULTS])
     tool = ", ".join(sorted(tools))[:_MAX_TOOL] or form.value
     return ToolReport(form, tool, results, len(diagnostics) - len(results))
 
 
-def _diagnostic(diagnostic: dict[str, Any], default: str, paths: SarifRoots) -> ToolResult:
-    location = as_object(diagnostic.get("location"))
-    lines = as_object(location.get("range"))
-    first, last = (as_line_number(as_object(lines.get(end)).get("line")) for end in ("start", "end"))
+def _diagnostic(diagnostic: dict[str, Any], default: str, paths: ReportedPaths) -> ToolResult:
+    lines = (value_at(diagnostic, "location", "range", end, "line") for end in ("start", "end"))
     return ToolResult(
-        as_text(as_object(diagnostic.get("code")).get("value"))[:_MAX_RULE],
-        as_text(diagnostic.get("message")).strip()[:_MAX_MESSAGE],
-        _location(paths.path({"uri": location.get("path")}), first, last),
+        text_at(diagnostic, "code", "value")[:MAX_RULE],
+        text_at(diagnostic, "message").strip()[:MAX_MESSAGE],
+        paths.location(text_at(diagnostic, "location", "path"), *map(as_line_number, lines)),
         _RDJSON_LEVELS.get(diagnostic.get("severity"), default),
     )
 
 
-def _read_short_form(value: Any, paths: SarifRoots) -> ToolReport:
+def _read_short_form(value: Any, paths: ReportedPaths) -> ToolReport:
     _check("reports/findings", value)
     results = tuple(
         ToolResult(
             "",
-            as_text(finding["message"]).strip()[:_MAX_MESSAGE],
-            _location(paths.path({"uri": finding.get("path")}), finding.get("line")),
+            finding["message"].strip()[:MAX_MESSAGE],
+            paths.location(finding.get("path"), finding.get("line")),
             # Whoever hands in a finding by hand means it.
             finding.get("severity", "error"),
             finding.get("tag"),
@@ -317,7 +299,7 @@ class _TestCase:
 class _JUnitReader:
     """Collects the failed tests while expat reads; no tree is built, and no entity is ever expanded."""
 
-    paths: SarifRoots
+    paths: ReportedPaths
     suites: list[Mapping[str, str]] = field(default_factory=list)
     problems: list[ReportProblem] = field(default_factory=list)
     results: list[ToolResult] = field(default_factory=list)
@@ -406,8 +388,8 @@ class _JUnitReader:
         )
         message = case.message.strip() or next(iter(case.text.strip().splitlines()), "")
         return ToolResult(
-            rule[:_MAX_RULE],
-            (message if is_linter else f"{rule} failed: {message}".removesuffix(": "))[:_MAX_MESSAGE],
+            rule[:MAX_RULE],
+            (message if is_linter else f"{rule} failed: {message}".removesuffix(": "))[:MAX_MESSAGE],
             self._place(case, suite.get("name", "") if is_linter else ""),
             case.severity if case.severity in {"error", "warning", "note"} else "error",
         )
@@ -419,7 +401,7 @@ class _JUnitReader:
         )
         lines = [(case.attributes.get("file", "") or linted, case.attributes.get("line", ""))]
         lines += [(match[1], match[2]) for match in named]
-        places = (_location(self.paths.path({"uri": file}), _number(line)) for file, line in reversed(lines))
+        places = (self.paths.location(file, _number(line)) for file, line in reversed(lines))
         return next((place for place in places if place), None)
 
     def _problem(self, what: str) -> ReportProblem:
@@ -447,7 +429,7 @@ def _item(result: ToolResult, tool: str, rules: ValidatorRules) -> Item | None:
         words=result.message,
         place=result.place,
         severity=severity,
-        evidence=f"{tool} {result.rule}: {result.message}"[:_MAX_MESSAGE] if result.rule else None,
+        evidence=f"{tool} {result.rule}: {result.message}"[:MAX_MESSAGE] if result.rule else None,
     )
     if tag or not result.rule:
         return item

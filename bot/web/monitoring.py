@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +9,8 @@ from datetime import datetime, timedelta
 from functools import cache, partial
 from heapq import nsmallest
 from importlib.metadata import version
-from typing import Any
+from operator import attrgetter, itemgetter
+from typing import Any, TypeVar
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
@@ -20,23 +20,20 @@ from bot.history.model import TimeWindow
 from bot.history.rates import ReviewerRates, combine_reviewer_rates, overall_follow_rate
 from bot.history.store import (
     BrokenGateKey,
-    FindingLabels,
-    UncountedVerdictKey,
-    count_broken_gates,
-    count_findings,
-    count_uncounted_verdicts,
-    load_item_outcomes,
-    load_reviewer_rates,
+    RecentCounts,
+    count_recent,
 )
 from bot.metrics import Meter
-from bot.pull_request.model import ItemOutcome
 from bot.store.lanes import QueueCounts, count_queue
 from bot.store.model import ParkedDelivery, StoreUnavailable
 from bot.store.outbox import RATE_WINDOWS
 from bot.store.status import MAX_ROWS, StoreStatus, load_status
 from bot.store.store import Store
 from bot.web.cache import SingleFlightCache
-from bot.web.responses import has_token, json_response, page_templates, problem_response
+from bot.web.responses import has_token, json_response, page_response, problem_response
+
+Key = TypeVar("Key")
+Group = TypeVar("Group")
 
 MAX_TAGS = 200
 """Tags with series of their own."""
@@ -66,18 +63,6 @@ OTHER = "other"
 """The label of what has a name that not everybody may read."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Lately:
-    """What was counted of the last seven days."""
-
-    broken: Counter[BrokenGateKey]
-    findings: Counter[FindingLabels]
-    uncounted: Counter[UncountedVerdictKey]
-    reviewed: Mapping[str, tuple[ReviewerRates, ...]]
-    """By repository."""
-    observed: tuple[ItemOutcome, ...]
-
-
 @dataclass(slots=True)
 class Metrics:
     """Answers `GET /metrics`."""
@@ -91,7 +76,7 @@ class Metrics:
     _queue: SingleFlightCache[str, QueueCounts] = field(
         default_factory=lambda: SingleFlightCache(QUEUE_METRICS_MAX_AGE)
     )
-    _lately: SingleFlightCache[str, _Lately] = field(
+    _recent: SingleFlightCache[str, RecentCounts] = field(
         default_factory=lambda: SingleFlightCache(METRICS_MAX_AGE)
     )
 
@@ -103,41 +88,32 @@ class Metrics:
         """Everything without names; with the token also by repository, author and a repository's own tags."""
         try:
             counts = await self._queue.get("queue", partial(self.store.read, count_queue))
-            lately = await self._lately.get("lately", self._counted_lately)
+            recent = await self._recent.get("recent", self._count_recent)
         except StoreUnavailable:
             return problem_response(503, "The store is unavailable.")
         gauges = _Gauges()
         is_known = has_token(request, self.token)
         if not is_known:
-            counts, lately = without_ids(counts), self._without_own_tags(lately)
+            counts, recent = without_ids(counts), self._without_own_tags(recent)
         _show_queue(gauges, counts)
-        _show_totals(gauges, lately)
-        _show_claims(gauges, lately.reviewed)
+        _show_totals(gauges, recent)
+        _show_claims(gauges, recent.reviewed)
         if is_known:
-            _show_names(gauges, lately)
-            _show_validators(gauges, lately.reviewed)
+            _show_names(gauges, recent)
+            _show_validators(gauges, recent.reviewed)
         text = generate_latest(self.meter.registry) + generate_latest(gauges.registry)
         return web.Response(body=text, headers={"Content-Type": f"{METRICS_CONTENT_TYPE}; charset=utf-8"})
 
-    async def _counted_lately(self) -> _Lately:
+    async def _count_recent(self) -> RecentCounts:
         now = self.now()
-        window = TimeWindow(now - METRICS_WINDOW, now + CLOCK_SKEW)
-        return _Lately(
-            broken=await self.store.read(count_broken_gates, window),
-            findings=await self.store.read(count_findings, window),
-            uncounted=await self.store.read(count_uncounted_verdicts, now - METRICS_WINDOW),
-            reviewed=await self.store.read(load_reviewer_rates, window),
-            observed=await self.store.read(load_item_outcomes, window),
-        )
+        return await self.store.read(count_recent, TimeWindow(now - METRICS_WINDOW, now + CLOCK_SKEW))
 
-    def _without_own_tags(self, lately: _Lately) -> _Lately:
-        broken: Counter[BrokenGateKey] = Counter()
-        for (repository, author, tag), number in lately.broken.items():
-            broken[repository, author, self._public(tag)] += number
-        findings: Counter[FindingLabels] = Counter()
-        for labels, number in lately.findings.items():
-            findings[replace(labels, tag=self._public(labels.tag))] += number
-        return replace(lately, broken=broken, findings=findings)
+    def _without_own_tags(self, recent: RecentCounts) -> RecentCounts:
+        return replace(
+            recent,
+            broken=_sum_by(recent.broken, lambda key: (*key[:2], self._public(key[2]))),
+            findings=_sum_by(recent.findings, lambda labels: replace(labels, tag=self._public(labels.tag))),
+        )
 
     def _public(self, tag: str) -> str:
         return tag if not tag or tag in self.tags else OTHER
@@ -145,10 +121,16 @@ class Metrics:
 
 def without_ids(counts: QueueCounts) -> QueueCounts:
     """The same without the ids of the bot's own deliveries: they contain the numbers of repositories."""
-    crashes: Counter[tuple[str, str]] = Counter()
-    for (delivery, event), number in counts.parked_crashes.items():
-        crashes[OTHER if ":" in delivery else delivery, event] += number
+    crashes = _sum_by(counts.parked_crashes, lambda key: (OTHER if ":" in key[0] else key[0], key[1]))
     return replace(counts, parked_crashes=dict(crashes))
+
+
+def _sum_by(counts: Mapping[Key, int], group: Callable[[Key], Group]) -> Counter[Group]:
+    """Add up the counts of the keys that are in one group."""
+    sums: Counter[Group] = Counter()
+    for key, number in counts.items():
+        sums[group(key)] += number
+    return sums
 
 
 class _Gauges:
@@ -198,11 +180,9 @@ def _show_queue(gauges: _Gauges, counts: QueueCounts) -> None:
     gauges.value("whetstone_reconcile_resent", "Redeliveries requested from GitHub", counts.resent)
 
 
-def _show_totals(gauges: _Gauges, lately: _Lately) -> None:
+def _show_totals(gauges: _Gauges, recent: RecentCounts) -> None:
     """Show what names nobody."""
-    broken: Counter[str] = Counter()
-    for (_, _, tag), number in lately.broken.items():
-        broken[tag] += number
+    broken = _sum_by(recent.broken, itemgetter(2))
     gauges.series(
         "whetstone_rejections",
         "Pull requests of the last seven days with this tag",
@@ -213,11 +193,9 @@ def _show_totals(gauges: _Gauges, lately: _Lately) -> None:
         "whetstone_uncounted_verdicts",
         "Verdicts of the last seven days by accounts that are not validators",
         ("stance",),
-        (((stance,), number) for (_, _, stance), number in lately.uncounted.items()),
+        (((stance,), number) for (_, _, stance), number in recent.uncounted.items()),
     )
-    tags: Counter[str] = Counter()
-    for labels, number in lately.findings.items():
-        tags[labels.tag] += number
+    tags = _sum_by(recent.findings, attrgetter("tag"))
     named = {tag for tag, _ in tags.most_common(MAX_TAGS)}
     gauges.series(
         "whetstone_findings",
@@ -225,15 +203,15 @@ def _show_totals(gauges: _Gauges, lately: _Lately) -> None:
         ("tag", "location", "status"),
         (
             ((labels.tag, "yes" if labels.placed else "no", labels.status.value), number)
-            for labels, number in lately.findings.items()
+            for labels, number in recent.findings.items()
             if labels.tag in named
         ),
     )
-    if rate := overall_follow_rate(lately.observed):
+    if rate := overall_follow_rate(recent.observed):
         gauges.value(
             "whetstone_feedback_improvement_rate",
             "Share of feedback items of the last seven days after which quality improved",
-            rate.improvement_rate,
+            rate.improved.rate,
         )
         gauges.value(
             "whetstone_feedback_clarity_score",
@@ -242,25 +220,22 @@ def _show_totals(gauges: _Gauges, lately: _Lately) -> None:
         )
 
 
-def _show_names(gauges: _Gauges, lately: _Lately) -> None:
+def _show_names(gauges: _Gauges, recent: RecentCounts) -> None:
     """Show the same by repository, and by author, reviewer or account."""
     gauges.series(
         "whetstone_author_rejections",
         "As whetstone_rejections, by repository and author",
         ("repository", "author", "tag"),
-        limit_series(lately.broken.items()),
+        limit_series(recent.broken.items()),
     )
     gauges.series(
         "whetstone_account_uncounted_verdicts",
         "As whetstone_uncounted_verdicts, by repository and account",
         ("repository", "account", "stance"),
-        limit_series(lately.uncounted.items()),
+        limit_series(recent.uncounted.items()),
     )
     for role in ("author", "reviewer"):
-        counted: Counter[BrokenGateKey] = Counter()
-        for labels, number in lately.findings.items():
-            login = labels.author if role == "author" else labels.reviewer
-            counted[labels.repository, login, labels.status.value] += number
+        counted = _sum_by(recent.findings, attrgetter("repository", role, "status"))
         gauges.series(
             f"whetstone_{role}_findings",
             f"As whetstone_findings, by repository and {role}",
@@ -345,17 +320,8 @@ class StatusPage:
             status: dict[str, Any] | None = await self._describe(request)
         except StoreUnavailable:
             status = None
-        nonce = secrets.token_urlsafe(12)
-        text = page_templates().get_template("status.html").render(status=status, nonce=nonce, ago=format_age)
-        policy = f"default-src 'none'; style-src 'nonce-{nonce}'; frame-ancestors 'none'; base-uri 'none'"
-        headers = {
-            "Content-Security-Policy": policy,
-            "Cache-Control": "no-store",
-            "Referrer-Policy": "no-referrer",
-            "X-Content-Type-Options": "nosniff",
-        }
-        return web.Response(
-            text=text, content_type="text/html", status=200 if status else 503, headers=headers
+        return page_response(
+            "status.html", {"status": status, "ago": format_age}, status=200 if status else 503
         )
 
     async def json(self, request: web.Request) -> web.Response:

@@ -28,27 +28,14 @@ from bot.github.app_api import (
 from bot.github.errors import GitHubError, NotFound, describe_connection_error
 from bot.github.model import DeliveryAttempt
 from bot.web.api.access import RateLimiter
-from bot.web.responses import page_templates
+from bot.web.responses import page_response
 
 
 def render_setup_page(
     template: str, title: str, *, step: int = 0, form_to: str = "", status: int = 200, **context: Any
 ) -> web.Response:
-    """Render a whole page that loads nothing from anywhere; its forms go here or to `form_to` only."""
-    nonce = secrets.token_urlsafe(12)
-    text = page_templates().get_template(template).render(title=title, step=step, nonce=nonce, **context)
-    policy = (
-        f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; connect-src 'self'; "
-        f"form-action 'self' {form_to}; frame-ancestors 'none'; base-uri 'none'"
-    )
-    headers = {
-        "Content-Security-Policy": policy,
-        "Cache-Control": "no-store",
-        # Not `no-referrer`: with that, a form would not say from which origin it comes.
-        "Referrer-Policy": "same-origin",
-        "X-Content-Type-Options": "nosniff",
-    }
-    return web.Response(text=text, content_type="text/html", status=status, headers=headers)
+    """Render a page of the set-up; its forms go here or to `form_to` only."""
+    return page_response(template, {"title": title, "step": step, **context}, status=status, form_to=form_to)
 
 
 def _stopped(text: str, status: int, step: int = 0) -> web.Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import delete, select
+from sqlalchemy.dialects.sqlite import insert
 
 from bot.pull_request.effects import RecordWeeklyRun
 from bot.store.database import Transaction
@@ -21,7 +22,7 @@ def save_issue_number(transaction: Transaction, repository_id: int, number: int)
     """Save the number of the weekly issue."""
     transaction.execute(delete(weekly_issue_table).where(weekly_issue_table.c.repository_id == repository_id))
     values = {"repository_id": repository_id, "number": number}
-    transaction.execute(transaction.insert(weekly_issue_table), values)
+    transaction.execute(insert(weekly_issue_table), values)
 
 
 def save_weekly_run(transaction: Transaction, run: RecordWeeklyRun) -> None:
@@ -32,7 +33,7 @@ def save_weekly_run(transaction: Transaction, run: RecordWeeklyRun) -> None:
         "at": run.at.timestamp(),
         "told": run.is_published,
     }
-    transaction.execute(transaction.insert(weekly_run_table).on_conflict_do_nothing(), values)
+    transaction.execute(insert(weekly_run_table).on_conflict_do_nothing(), values)
 
 
 def has_weekly_run(transaction: Transaction, repository_id: int, week: str) -> bool:

@@ -139,15 +139,6 @@ class GateWeek:
 
 
 @dataclass(frozen=True, slots=True)
-class WeekTotal:
-    """One bar of the chart."""
-
-    week: Week
-    reviewed: int
-    rejected: int
-
-
-@dataclass(frozen=True, slots=True)
 class UncountedReviews:
     """Rejecting reviews that did not count, because the reviewer is not a validator."""
 
@@ -174,7 +165,8 @@ class WeeklySummary:
     untagged: UntaggedShare = field(default_factory=UntaggedShare)
     followed: FollowedShares = field(default_factory=FollowedShares)
     not_broken: tuple[str, ...] = ()
-    weeks: tuple[WeekTotal, ...] = ()
+    weeks: tuple[tuple[Week, Tally], ...] = ()
+    """The bars of the chart."""
     authors: tuple[AuthorWeek, ...] = ()
     uncounted: UncountedReviews = field(default_factory=UncountedReviews)
     reviews: tuple[ReviewerRates, ...] = ()
@@ -251,14 +243,11 @@ def _not_broken(records: Iterable[HistoryRecord], gates: Gates, query: WeekQuery
     return tuple(tag for tag in gates.tags if tag in broken_before - broken)
 
 
-def _totals(records: Sequence[HistoryRecord], query: WeekQuery) -> tuple[WeekTotal, ...]:
+def _totals(records: Sequence[HistoryRecord], query: WeekQuery) -> tuple[tuple[Week, Tally], ...]:
     weeks = [query.week.back(weeks) for weeks in reversed(range(CHART_WEEKS))]
     windows = [*(week.window(query.zone) for week in weeks[:-1]), query.window]
     rows = (outcomes_in_window(records, window, query.inactive_after) for window in windows)
-    return tuple(
-        WeekTotal(week, counted.total, counted.rejected)
-        for week, counted in zip(weeks, map(count_outcomes, rows), strict=True)
-    )
+    return tuple(zip(weeks, map(count_outcomes, rows), strict=True))
 
 
 def _uncounted(records: Iterable[HistoryRecord], window: TimeWindow, agents: AuthorRules) -> UncountedReviews:

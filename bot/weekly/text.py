@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 
 from bot.gates.config import AuthorNaming
 from bot.gates.model import Gates, gate_display_name, gate_name_with_tag
-from bot.history.model import Ratio
-from bot.history.patterns import Trend, format_points_change
+from bot.history.model import Ratio, Week
+from bot.history.patterns import Tally, Trend, format_points_change
 from bot.history.rates import MIN_BRIEFS, AdviceRates, ReviewerRates, combine_reviewer_rates
-from bot.history.text import format_untagged
+from bot.history.text import format_first_pass, format_untagged
 from bot.lessons.text import render_lessons
-from bot.markdown.escape import code_span, parse_marker, render_marker, table_cell
-from bot.markdown.format import fold, format_count, format_long_range, format_people, format_share, to_percent
+from bot.markdown.escape import code_span, parse_marker, render_marker
+from bot.markdown.format import (
+    fold,
+    format_count,
+    format_long_range,
+    format_people,
+    format_share,
+    format_table,
+    to_percent,
+)
 from bot.markdown.links import format_login
 from bot.pull_request.model import Validator
 from bot.weekly.recommendations import Recommendation, WeeklyContext
-from bot.weekly.summary import QUIET_AFTER_WEEKS, AuthorWeek, GateWeek, WeeklySummary, WeekTotal
+from bot.weekly.summary import QUIET_AFTER_WEEKS, AuthorWeek, GateWeek, WeeklySummary
 
 _FRONT = """---
 config:
@@ -30,46 +38,40 @@ config:
 ---"""
 
 
-def render_chart(weeks: Sequence[WeekTotal]) -> str:
+def render_chart(weeks: Sequence[tuple[Week, Tally]]) -> str:
     """Render bars for the rejected, a line for all reviewed; size and colours suit both themes."""
-    reviewed = [week.reviewed for week in weeks]
+    reviewed = [tally.total for _, tally in weeks]
     return "\n".join(
         (
             _FRONT,
             "xychart-beta",
             '    title "Rejected pull requests (bars) of all reviewed (line)"',
-            f"    x-axis [{', '.join(_week_label(week) for week in weeks)}]",
+            f"    x-axis [{', '.join(map(_week_label, weeks))}]",
             f'    y-axis "Pull requests" 0 --> {_axis_end(max(reviewed, default=0))}',
-            f"    bar [{', '.join(str(week.rejected) for week in weeks)}]",
+            f"    bar [{', '.join(str(tally.rejected) for _, tally in weeks)}]",
             f"    line [{', '.join(map(str, reviewed))}]",
         )
     )
 
 
-def render_chart_table(weeks: Sequence[WeekTotal]) -> str:
+def render_chart_table(weeks: Sequence[tuple[Week, Tally]]) -> str:
     """Render the chart's numbers as a table."""
-    return "\n".join(
-        (
-            _chart_row("Week", (_week_label(week) for week in weeks)),
-            f"|---|{'--:|' * len(weeks)}",
-            _chart_row("Reviewed", (str(week.reviewed) for week in weeks)),
-            _chart_row("Rejected", (str(week.rejected) for week in weeks)),
-        )
+    rows = (
+        ("Reviewed", *(tally.total for _, tally in weeks)),
+        ("Rejected", *(tally.rejected for _, tally in weeks)),
     )
+    head = f"| Week | {' | '.join(map(_week_label, weeks))} |\n|---|{'--:|' * len(weeks)}"
+    return format_table(head, rows, tuple)
 
 
-def _week_label(total: WeekTotal) -> str:
-    return f"W{total.week.number:02}"
+def _week_label(bar: tuple[Week, Tally]) -> str:
+    return f"W{bar[0].number:02}"
 
 
 def _axis_end(most: int) -> int:
     """Return a round number that is not below the highest point."""
     step: int = 10 ** max(len(str(most)) - 1, 1)
     return max(-(-most // step), 1) * step
-
-
-def _chart_row(name: str, cells: Iterable[str]) -> str:
-    return f"| {name} | {' | '.join(cells)} |"
 
 
 _MAX_ACTIONS = 3
@@ -89,8 +91,8 @@ def render_advice(rates: AdviceRates) -> tuple[str, ...]:
     return (f"{line} A person should look at what seldom helps: {actions}.",)
 
 
-MAX_REVIEWER_ROWS = 20
-"""Rows of the table; the rest is counted."""
+MAX_TABLE_ROWS = 20
+"""Rows of a table; the rest is counted."""
 
 _ENOUGH = 5  # cases from which a percentage says more than the two numbers
 _HEAD = (
@@ -108,10 +110,7 @@ def render_reviewers(summary: WeeklySummary) -> tuple[str, ...]:
     rows = _reviewer_rows(summary)
     if not rows:
         return (f"{figures}.",)
-    table = "\n".join((_HEAD, *rows[:MAX_REVIEWER_ROWS]))
-    left = len(rows) - MAX_REVIEWER_ROWS
-    more = f"\n\nAnd {format_count(left, 'more validator')}." if left > 0 else ""
-    return (fold(figures, f"{table}{more}"),)
+    return (fold(figures, format_table(_HEAD, rows, tuple, "validator", MAX_TABLE_ROWS)),)
 
 
 def _figures(rates: ReviewerRates) -> list[str]:
@@ -130,13 +129,13 @@ def _format_rate(part: int, whole: int, what: str) -> str:
     return f"{part} of {whole} {what}{share}"
 
 
-def _reviewer_rows(summary: WeeklySummary) -> list[str]:
+def _reviewer_rows(summary: WeeklySummary) -> list[tuple[object, ...]]:
     """Render the named ones, then the people together, as the repository wants its authors shown."""
     if summary.query.naming is AuthorNaming.NONE:
         return []
     named = [rates for rates in summary.reviews if _is_named(rates.validator, summary)]
     people = [rates for rates in summary.reviews if not _is_named(rates.validator, summary)]
-    rows = [_reviewer_row(table_cell(format_login(rates.validator.name)), rates) for rates in named]
+    rows = [_reviewer_row(format_login(rates.validator.name), rates) for rates in named]
     if people:
         rows.append(_reviewer_row(format_people(len(people)), combine_reviewer_rates(people)))
     return rows
@@ -147,7 +146,7 @@ def _is_named(validator: Validator, summary: WeeklySummary) -> bool:
     return summary.query.naming is AuthorNaming.ALL or is_agent
 
 
-def _reviewer_row(name: str, rates: ReviewerRates) -> str:
+def _reviewer_row(name: str, rates: ReviewerRates) -> tuple[object, ...]:
     claims = rates.claims
     shares = (
         (claims.verified, claims.claims),
@@ -156,7 +155,7 @@ def _reviewer_row(name: str, rates: ReviewerRates) -> str:
         (claims.contradicted, claims.verified + claims.contradicted),
         (rates.vague.part, rates.vague.whole),
     )
-    return f"| {name} | {claims.claims} | {' | '.join(_format_cell(*share) for share in shares)} |"
+    return name, claims.claims, *(_format_cell(*share) for share in shares)
 
 
 def _format_cell(part: int, whole: int) -> str:
@@ -164,9 +163,6 @@ def _format_cell(part: int, whole: int) -> str:
         return "–"
     return f"{part} of {whole}" if whole < _ENOUGH else f"{to_percent(part, whole)}%"
 
-
-MAX_TABLE_ROWS = 20
-"""Rows of a table; the rest is counted."""
 
 _MAX_TAGS = 5  # named in one sentence
 _MOST_BROKEN = 3  # gates in the comment
@@ -181,7 +177,7 @@ def render_gates(summary: WeeklySummary, gates: Gates) -> tuple[str, ...]:
     head = (
         "| Gate | This week | Week before | Fixed by the next iteration | Overturned |\n|---|--:|--:|--:|--:|"
     )
-    rows = "\n".join((head, *(_gate_row(gate, gates) for gate in summary.gates[:MAX_TABLE_ROWS])))
+    rows = format_table(head, summary.gates[:MAX_TABLE_ROWS], lambda gate: _gate_row(gate, gates))
     omitted = len(summary.gates) - MAX_TABLE_ROWS
     more = f"And {format_count(omitted, 'more gate')}." if omitted > 0 else ""
     sentences = (more, untagged, _followed(summary), _helped(summary), quiet)
@@ -194,15 +190,12 @@ def render_authors(authors: Sequence[AuthorWeek]) -> tuple[str, ...]:
         return ()
     names = "| Author | Reviewed | Rejected | First-pass | Most broken | vs last week |"
     head = f"{names}\n|---|--:|--:|--:|---|---|"
-    left = len(authors) - MAX_TABLE_ROWS
-    more = f"\n\nAnd {format_count(left, 'more author')}." if left > 0 else ""
-    return ("### Authors", "\n".join((head, *map(_author_row, authors[:MAX_TABLE_ROWS]))) + more)
+    return ("### Authors", format_table(head, authors, _author_row, "author", MAX_TABLE_ROWS))
 
 
-def _gate_row(gate: GateWeek, gates: Gates) -> str:
-    name = table_cell(gate_name_with_tag(gate.tag, gates))
+def _gate_row(gate: GateWeek, gates: Gates) -> tuple[object, ...]:
     fixed = f"{gate.fixed_next} of {gate.broken}"
-    return f"| {name} | {gate.broken} | {gate.before} | {fixed} | {gate.overturned} |"
+    return gate_name_with_tag(gate.tag, gates), gate.broken, gate.before, fixed, gate.overturned
 
 
 def _followed(summary: WeeklySummary) -> str:
@@ -219,8 +212,8 @@ def _helped(summary: WeeklySummary) -> str:
     if rate is None:
         return ""
     parts = []
-    if rate.measured:
-        parts.append(f"quality rose after feedback in {_cases(Ratio(rate.improved, rate.measured))}")
+    if rate.improved.whole:
+        parts.append(f"quality rose after feedback in {_cases(rate.improved)}")
     if rate.mean_clarity is not None:
         parts.append(f"the feedback scored {rate.mean_clarity:.2f} for clarity (1 is the best)")
     text = "; ".join(parts)
@@ -241,13 +234,12 @@ def _not_broken(tags: Sequence[str]) -> str:
     return f"Not broken for {QUIET_AFTER_WEEKS} weeks: {', '.join(map(code_span, tags[:_MAX_TAGS]))}{more}."
 
 
-def _author_row(author: AuthorWeek) -> str:
-    name = table_cell(format_login(author.login)) if author.login else format_people(author.people)
+def _author_row(author: AuthorWeek) -> tuple[object, ...]:
+    name = format_login(author.login) if author.login else format_people(author.people)
     tally = author.tally
     broken = ", ".join(f"{code_span(tag)} {count}" for tag, count in author.most_broken) or "–"
     trend = "too few" if author.trend is Trend.NO_DATA else author.trend.value
-    counts = f"{tally.total} | {tally.rejected} | {tally.first_pass}"
-    return f"| {name} | {counts} | {table_cell(broken)} | {trend} |"
+    return name, tally.total, tally.rejected, tally.first_pass, broken, trend
 
 
 WEEKLY_MARKER = "WEEKLY-SUMMARY"
@@ -386,8 +378,7 @@ def _result(summary: WeeklySummary) -> str:
 
 
 def _first_review(summary: WeeklySummary) -> str:
-    first = {0: "None was", 1: "1 was"}.get(summary.now.first_pass, f"{summary.now.first_pass} were")
-    text = f"{first} accepted at the first review"
+    text = format_first_pass(summary.now)
     later = summary.later_iterations
     if not later:
         return f"{text}."

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot import cli
-from bot.verdicts import sarif
+from bot.verdicts.tool_reports import read_report
 
 EXAMPLE = Path(__file__).parents[1] / "gates" / "worked_example.yaml"
 BAD = """\
@@ -96,11 +96,13 @@ def test_a_line_of_text_says_where_what_and_what_to_write_instead(lint):  # rows
 
 def test_sarif_says_the_same(lint):
     code, out, _ = lint(BAD, "--format", "sarif")
-    results = sarif.parse_sarif(json.loads(out)).results
+    (run,) = json.loads(out)["runs"]
+    regions = [one["locations"][0]["physicalLocation"]["region"] for one in run["results"]]
     assert code == 1
-    assert [(one.level.value, one.rule, one.path, one.line, one.column) for one in results] == [
-        (level, rule, "review.yml", line, column) for level, rule, _, line, column in FOUND
+    assert [(one.level, one.rule, str(one.place)) for one in read_report(out.encode()).results] == [
+        (level, rule, f"review.yml:{line}") for level, rule, _, line, _ in FOUND
     ]
+    assert [region["startColumn"] for region in regions] == [column for *_, column in FOUND]
 
 
 def test_json_is_linted_like_yaml(lint):

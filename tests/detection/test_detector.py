@@ -239,7 +239,6 @@ def test_a_repository_can_teach_its_own_words(rules):
             RepositoryCue(FeedbackType.RUNTIME_ERROR, "/kaputt+/"),
         ],
         threshold=0.5,
-        rounds=2,
     )
     found = [
         detect(text, own) for text in ("Back to the drawing board!", "all kaputtt", "`kaputt` is German")
@@ -259,18 +258,18 @@ def test_a_repository_can_teach_its_own_words(rules):
 )
 def test_own_words_that_are_not_stated_count_for_nothing(text, rules):
     cue = RepositoryCue(FeedbackType.RUNTIME_ERROR, "back to the drawing board")
-    own = rules.extended([cue], threshold=0.5, rounds=2)
+    own = rules.extended([cue], threshold=0.5)
     assert detect(text, own).type is not FeedbackType.RUNTIME_ERROR
 
 
 def test_an_own_word_beside_a_cue_is_surer(rules):
     cue = RepositoryCue(FeedbackType.USER_REJECTION, "drawing board")
-    own = rules.extended([cue], threshold=0.5, rounds=2)
+    own = rules.extended([cue], threshold=0.5)
     assert detect("NACK, back to the drawing board.", own).confidence >= 0.6
 
 
 def test_a_repository_sets_its_threshold(rules):
-    own = rules.extended((), threshold=0.95, rounds=3)
+    own = rules.extended((), threshold=0.95)
     assert detect("The tests fail on Windows.", own).is_shown is False
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from bot import cli
 from bot.commands.catalogue import SLASH_COMMANDS
 from bot.gates.problems import RuleFileError
-from bot.gates.rule_files import digest, find_schema_problems, read_yaml_document
+from bot.gates.rule_files import digest, find_schema_problems, read_rule_yaml
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"
@@ -45,7 +45,7 @@ def checked_rule_files() -> str:
     digests: list[str] = []
     for path in sorted((ROOT / "rules").glob("*.yml")):
         data, schema = path.read_bytes(), SCHEMAS.get(path.name, "pack")
-        problems = find_schema_problems(read_yaml_document(data, str(path)), schema, str(path))
+        problems = find_schema_problems(read_rule_yaml(data, str(path)), schema)
         if problems:
             raise RuleFileError(problems)
         digests.append(digest(data, schema))
@@ -201,7 +201,7 @@ def slash_commands() -> str:
         + "| Command | Purpose | Who |\n|---|---|---|\n"
     )
     rows = "".join(
-        f"| `{each.synopsis.replace('|', chr(92) + '|')}` | {_cell(each.help)} | {_cell(str(each.who))} |\n"
+        f"| `{each.synopsis().replace('|', chr(92) + '|')}` | {_cell(each.help)} | {_cell(str(each.who))} |\n"
         for each in SLASH_COMMANDS
     )
     examples = "".join(f"{each.example}\n" for each in SLASH_COMMANDS)

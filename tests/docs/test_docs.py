@@ -234,7 +234,7 @@ def test_every_dependency_is_explained():
 
 
 def test_every_slash_command_that_a_document_names_exists():
-    known = {command.line for command in SLASH_COMMANDS}
+    known = {command.line() for command in SLASH_COMMANDS}
     told = {name for path in DOCS for name in re.findall(r"(/feedback-[a-z]+)", _code(path))}
     assert told - known == set()
 

@@ -13,9 +13,8 @@ from bot.detection.load import shipped_detection_rules
 from bot.detection.rules import FeedbackType
 from bot.feedback.brief import (
     BriefFacts,
-    BriefInput,
-    BriefLine,
     OpenItem,
+    Step,
     find_intent,
     refine_brief,
     write_brief,
@@ -37,7 +36,7 @@ def detected(kind: str, sure: float = 0.9) -> Detection:
 
 
 def texts(kind: str, items: tuple[OpenItem, ...], known: BriefFacts) -> list[tuple[str, str]]:
-    made = write_brief(detected(kind), items, known, RULES)
+    made = write_brief(detected(kind), items, known, RULES.actions)
     return [(line.action, line.text) for line in made.lines] if made else []
 
 
@@ -177,7 +176,7 @@ def test_a_program_says_more_exactly_than_people_what_failed():  # row 225
 
 def test_the_test_that_a_check_reports_at_a_line_has_to_pass():  # row 225
     known = BriefFacts("ci", checks=("ci",), failing_test=("test_total", "assert 90 == 100"))
-    made = write_brief(detected("verification_failure"), (DATES,), known, RULES)
+    made = write_brief(detected("verification_failure"), (DATES,), known, RULES.actions)
     assert (made.lines[0].text, made.lines[0].headline) == (
         "Make `test_total` pass: `assert 90 == 100`",
         "make `test_total` pass",
@@ -202,7 +201,8 @@ def test_checks_and_logs_have_to_pass():
     known = BriefFacts("ruff", checks=("validate",), logs=("ruff",))
     assert texts("verification_failure", (DATES,), known)[0][1] == "Make `validate` and `ruff` pass"
     alone = BriefFacts("ruff", logs=("ruff",))
-    assert (alone.has_evidence, alone.has_proof) == (True, True)
+    # Evidence and proof, besides the place, the change and steps that are tied to it.
+    assert write_brief(detected("partial_success"), (DATES,), alone, RULES.actions).score == 10
 
 
 def test_a_remainder_is_told_with_the_gap_then_the_constraint_then_the_smallest_fix():  # rows 233-236
@@ -221,7 +221,7 @@ def test_a_step_whose_fact_nobody_observed_costs_no_line(kind):
 
 
 def test_every_line_keeps_the_documents_own_template():  # rows 221-236
-    made = write_brief(detected("partial_success"), (DATES,), BriefFacts("alice"), RULES)
+    made = write_brief(detected("partial_success"), (DATES,), BriefFacts("alice"), RULES.actions)
     assert [line.template for line in made.lines] == [
         "Specifically addressing: {gap_description}",
         "Additional constraint: {constraint}",
@@ -241,16 +241,15 @@ def test_long_observations_are_cut():
     assert len(texts("partial_success", (item,), BriefFacts("alice"))[1][1]) == 200
 
 
-def rounds(kind, *readings, rules=RULES):
-    numbered = [BriefInput(number, *reading) for number, reading in enumerate(readings, 1)]
-    return refine_brief(detected(kind), numbered, rules)
+def rounds(kind, *readings, most=3):
+    return refine_brief(detected(kind), readings, RULES.actions, most)
 
 
 @pytest.mark.parametrize("detection", [Detection(None), detected("user_rejection", 0.5)])
 def test_nothing_detected_or_too_unsure_is_no_brief(detection):  # row 237
     known = BriefFacts("alice")
-    assert write_brief(detection, (DATES,), known, RULES) is None
-    assert refine_brief(detection, (BriefInput(1, (DATES,), known),), RULES) == ()
+    assert write_brief(detection, (DATES,), known, RULES.actions) is None
+    assert refine_brief(detection, (((DATES,), known),), RULES.actions, 3) == ()
 
 
 @pytest.mark.parametrize(
@@ -266,7 +265,7 @@ def test_nothing_detected_or_too_unsure_is_no_brief(detection):  # row 237
     ],
 )
 def test_a_brief_is_scored_by_how_well_it_can_be_acted_on(items, known, score):
-    made = write_brief(detected("partial_success"), items, known, RULES)
+    made = write_brief(detected("partial_success"), items, known, RULES.actions)
     assert (made.score if made else None) == score
 
 
@@ -281,13 +280,16 @@ def test_a_brief_is_scored_by_how_well_it_can_be_acted_on(items, known, score):
 )
 def test_a_trace_through_the_projects_own_code_is_a_place(trace, score):  # row 239
     made = write_brief(
-        detected("partial_success"), (replace(DATES, locations=()),), BriefFacts("alice", trace), RULES
+        detected("partial_success"),
+        (replace(DATES, locations=()),),
+        BriefFacts("alice", trace),
+        RULES.actions,
     )
     assert (made.score if made else None) == score
 
 
 def test_a_brief_without_a_step_has_no_points_for_its_steps():  # row 239
-    made = write_brief(detected("runtime_error"), (DATES,), BriefFacts("alice"), RULES)
+    made = write_brief(detected("runtime_error"), (DATES,), BriefFacts("alice"), RULES.actions)
     assert (made.lines, made.score) == ((), 4)
 
 
@@ -317,9 +319,8 @@ def test_a_round_that_reads_nothing_more_is_none():
 
 @pytest.mark.parametrize(("most", "made"), [(1, [1]), (2, [1, 2]), (3, [1, 2, 3]), (10, [1, 2, 3])])
 def test_a_repository_limits_the_rounds(most, made):  # row 240
-    limited = RULES.extended((), threshold=0.6, rounds=most)
     read = ((VAGUE,), ALICE), ((FIXED,), ALICE), ((PLACED,), SEEN)
-    assert [one.round for one in rounds("user_rejection", *read, rules=limited)] == made
+    assert [one.round for one in rounds("user_rejection", *read, most=most)] == made
 
 
 @pytest.mark.parametrize(
@@ -339,7 +340,7 @@ def test_a_repository_limits_the_rounds(most, made):  # row 240
 def test_a_brief_that_stays_poor_asks_for_what_is_missing(item, known, question):
     (made,) = rounds("user_rejection", ((item,), known))
     template = "To clarify the goal: {clarification_prompt}"
-    assert made.lines[-1] == BriefLine("request_clarification", question, template)
+    assert made.lines[-1] == Step(question, action="request_clarification", template=template)
 
 
 def test_a_brief_that_is_good_asks_nobody():
@@ -349,7 +350,7 @@ def test_a_brief_that_is_good_asks_nobody():
 
 def test_a_brief_is_written_into_the_document():
     made = write_brief(
-        detected("verification_failure"), (DATES,), BriefFacts("alice", checks=("validate",)), RULES
+        detected("verification_failure"), (DATES,), BriefFacts("alice", checks=("validate",)), RULES.actions
     )
     assert made.as_document() == {
         "feedback_type": "verification_failure",

@@ -96,8 +96,8 @@ def test_without_the_detector_there_is_no_brief():
 def test_each_remark_without_a_tag_is_an_item_with_its_own_words():
     review = make_review(3, "- The cache never expires.\n- The lock is held for too long.")
     feedback = make_feedback_with_brief(review)
-    for collected in collect_brief_inputs(feedback, review.body):
-        assert [item.text for item in collected.items] == [
+    for items, _ in collect_brief_inputs(feedback, review.body):
+        assert [item.text for item in items] == [
             "The cache never expires.",
             "The lock is held for too long.",
         ]

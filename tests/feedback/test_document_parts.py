@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.commands.model import CommandInvocation
+from bot.commands.catalogue import RejectRequest
+from bot.commands.model import CommandInvocation, CommandText
 from bot.commands.overrides import apply_rejection
 from bot.feedback.build import build_feedback
 from bot.feedback.document import build_document
@@ -192,15 +193,17 @@ def test_another_wording_around_the_same_items_has_another_hash_and_is_no_new_fe
 
 def test_a_command_leaves_what_its_giver_said_before_as_it_was_said():
     known = merge_reviews(make_pull_request(), make_facts(SAID), RULES, at_minute(4))
-    order = CommandInvocation(
-        "comment:9/0", CommandSource.COMMENT, 9, "", ALICE, ALICE.id, at_minute(5), None, body_hash="9f2c"
-    )
+    body = "/feedback-reject scope_error"
+    text = CommandText(CommandSource.COMMENT, 9, ALICE, ALICE.id, at_minute(5), body, REPOSITORY, 212)
+    order = CommandInvocation(text, 0, RejectRequest(("scope_error",)))
     url = "https://c/9"
     said, order = apply_rejection(known, [Item("scope_error", url=url)], order, "admin", url).verdicts
     assert [said.origin_of(item) for item in said.items] == [
         Provenance("review", "write", hash_text(SAID.body))
     ]
-    assert [order.origin_of(item) for item in order.items] == [Provenance("command", "admin", "9f2c")]
+    assert [order.origin_of(item) for item in order.items] == [
+        Provenance("command", "admin", hash_text(body))
+    ]
 
 
 def test_the_tag_leads_to_the_repositorys_own_guide():  # row 168

@@ -88,16 +88,29 @@ def test_an_added_line_is_followed_over_a_rebase(new, changed):
     assert was_touched(Location(PAGE, 2), found) is False
 
 
+@pytest.mark.parametrize("new_base", [None, ["top", *BASE]])
+def test_other_line_ends_are_no_change(new_base):
+    old, onto = [*BASE, "added\r", "more"], new_base or BASE
+    found = between(BASE, old, [*onto, "added", "more"], new_base=new_base)
+    assert was_touched(Location(PAGE, 9, 10), found) is False
+
+
 def test_a_line_beside_an_added_one_is_known_by_its_text_over_a_rebase():
     old, onto = [*BASE[:4], "added", *BASE[4:]], ["top", *BASE]
     found = between(BASE, old, ["top", *old], new_base=onto)
     assert [was_touched(Location(PAGE, line), found) for line in (4, 5, 6)] == [False, False, False]
 
 
+def test_a_range_that_ends_below_what_a_rebase_shows_is_unchanged():
+    old, onto = [*BASE[:2], "old", *BASE[3:]], ["1", *BASE[1:]]
+    found = between(BASE, old, ["1", "two", "old", *BASE[3:]], new_base=onto)
+    assert was_touched(Location(PAGE, 4, 7), found) is False
+
+
 def test_a_file_that_is_gone_is_changed_everywhere():
     gone = revision(file(BASE, [], status="removed", blob="x"))
     found = track_file(PAGE, revision(file(BASE, [*BASE, "x"])), gone)
-    assert found == TrackedFile(has_changed=True, lines=LineMap(()))
+    assert found == TrackedFile(has_changed=True, lines=LineMap())
 
 
 def test_without_a_patch_only_the_file_is_known_to_have_changed():

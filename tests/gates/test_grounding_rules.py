@@ -2,8 +2,9 @@
 
 import pytest
 
-from bot.gates.config import ClaimRule, ClaimType, GroundingTool, parse_claim_rules, shipped_claim_rules
+from bot.gates.config import ClaimRule, ClaimType, GroundingTool, shipped_claim_rules
 from bot.gates.problems import RuleFileError
+from bot.gates.rule_files import parse_rule_file
 from bot.turn.rule_book import LiveRuleBook, default_rules
 from tests.builders import REPOSITORY, RULES_DIRECTORY
 from tests.clock import Clock
@@ -63,13 +64,13 @@ def test_what_is_wrong_is_said_with_its_place(old, new, message):
     text = SHIPPED.read_text("utf-8")
     assert old in text
     with pytest.raises(RuleFileError) as caught:
-        parse_claim_rules(text.replace(old, new, 1).encode(), "grounding.yml")
+        parse_rule_file(text.replace(old, new, 1).encode(), "grounding.yml", "rules/grounding")
     assert any(message in str(problem) for problem in caught.value.problems)
 
 
 def test_a_type_that_is_missing_is_named():
     with pytest.raises(RuleFileError) as caught:
-        parse_claim_rules(b"grounding: 1\nclaims: {}\n", "grounding.yml")
+        parse_rule_file(b"grounding: 1\nclaims: {}\n", "grounding.yml", "rules/grounding")
     assert "claims is missing file_contents, " in str(caught.value.problems[0])
 
 

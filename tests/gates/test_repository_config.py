@@ -41,7 +41,8 @@ from bot.gates.config import (
 from bot.gates.model import Aspect, Example, Gate, Severity
 from bot.gates.packs import load_packs, rules_directory
 from bot.gates.problems import RuleFileError
-from bot.gates.repository_config import RepositoryConfig, load_config, merge_rules
+from bot.gates.repository_config import load_config, merge_rules
+from bot.gates.rule_files import RuleFile
 
 DEFAULT_RULES = RepositoryRules()
 
@@ -131,7 +132,7 @@ detection:
 """
 
 
-def config(text: str, organisation: RepositoryConfig | None = None) -> RepositoryConfig:
+def config(text: str, organisation: RuleFile | None = None) -> RuleFile:
     return load_config(text, FILE, PACKS, organisation)
 
 

@@ -24,7 +24,7 @@ from bot.gates.config import (
 )
 from bot.gates.model import Aspect, Gate, Severity
 from bot.gates.packs import load_packs, rules_directory
-from bot.gates.rule_files import find_schema_problems, read_yaml_document
+from bot.gates.rule_files import find_schema_problems, read_rule_yaml
 from bot.gates.schemas import load_schema
 
 DEFAULT_RULES = RepositoryRules()
@@ -191,7 +191,7 @@ FINE = {
 
 @pytest.mark.parametrize("text", FINE.values(), ids=FINE)
 def test_a_good_config_has_no_problems(text):
-    assert find_schema_problems(read_yaml_document(text.encode(), "f.yml"), "config", "f.yml") == ()
+    assert find_schema_problems(read_rule_yaml(text.encode(), "f.yml"), "config") == ()
 
 
 def test_every_file_that_says_so_is_a_pack():

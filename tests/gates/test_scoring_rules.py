@@ -4,18 +4,29 @@ from pathlib import Path
 
 import pytest
 
-from bot.gates.config import DegradationLimits, QualityDimension, parse_scoring, shipped_scoring
+from bot.gates.config import (
+    DegradationLimits,
+    QualityDimension,
+    find_wrong_sum,
+    scoring_rules,
+    shipped_scoring,
+)
 from bot.gates.model import Aspect
 from bot.gates.problems import RuleFileError
+from bot.gates.rule_files import parse_rule_file
 from bot.turn.rule_book import default_rules
 
 FILE = Path(__file__).parents[2] / "rules" / "scoring.yml"
 SECTIONS = "scoring, dimensions, severities, aspects, degradation"
 
 
+def parse(text: str):
+    return parse_rule_file(text.encode(), "scoring.yml", "rules/scoring", find_wrong_sum)
+
+
 def problems(text: str) -> list[str]:
     with pytest.raises(RuleFileError) as refused:
-        parse_scoring(text.encode(), "scoring.yml")
+        parse(text)
     return [str(problem) for problem in refused.value.problems]
 
 
@@ -98,7 +109,7 @@ def test_a_mistake_is_named_with_its_place_and_what_is_allowed(old, new, expecte
 
 def test_a_count_may_be_written_with_a_decimal_point():
     text = changed("drops_in_a_row: 2", "drops_in_a_row: 3.0")
-    assert parse_scoring(text.encode(), "scoring.yml").limits.drops_in_a_row == 3
+    assert scoring_rules(parse(text)).limits.drops_in_a_row == 3
 
 
 def test_a_section_that_is_no_mapping():
@@ -115,4 +126,4 @@ def test_everything_that_is_wrong_is_said_at_once():
 
 
 def test_the_rules_without_a_file_are_the_products():
-    assert parse_scoring(FILE.read_bytes(), str(FILE)) == default_rules().scoring
+    assert scoring_rules(parse(FILE.read_text("utf-8"))) == default_rules().scoring

@@ -8,7 +8,7 @@ from pathlib import Path
 from bot.gates.config import DiffSizeBand, shipped_scoring
 from bot.gates.packs import load_pack
 from bot.iterations.model import Iteration
-from bot.iterations.scoring import IterationSnapshot, Score, ScoredIteration
+from bot.iterations.scoring import Score, ScoredIteration
 from bot.pull_request.checks import CheckResult
 from bot.pull_request.diff import Diff, FileDiff
 from bot.pull_request.model import Item, PullRequest, Revision, Stance, Validator, Verdict
@@ -98,15 +98,15 @@ def make_diff(*files, lines=20) -> Diff:
     return Diff(files or (FileDiff("claims/a.md", added=lines, blob=f"blob-{lines}"),))
 
 
-def make_iteration_snapshot(number=1, letter="a", items=(), *, approved=False, **facts) -> IterationSnapshot:
-    return IterationSnapshot(make_iteration(number, letter, items, approved=approved), **facts)
+def make_unscored_iteration(number=1, letter="a", items=(), *, approved=False, **facts) -> ScoredIteration:
+    return ScoredIteration(make_iteration(number, letter, items, approved=approved), **facts)
 
 
 def make_scored_iteration(number: int, quality: float | None, **facts) -> ScoredIteration:
     """An iteration of which only the score matters."""
     letter = "abcdef0123456789"[number - 1]
     score = None if quality is None else Score(quality, ())
-    return ScoredIteration(IterationSnapshot(make_iteration(number, letter), **facts), score)
+    return ScoredIteration(make_iteration(number, letter), score, **facts)
 
 
 def make_minor_items(aspect: str, count: int) -> list[Item]:
@@ -115,7 +115,7 @@ def make_minor_items(aspect: str, count: int) -> list[Item]:
 
 
 EXAMPLE_ITERATIONS = (
-    make_iteration_snapshot(
+    make_unscored_iteration(
         1,
         "a",
         [
@@ -126,14 +126,14 @@ EXAMPLE_ITERATIONS = (
         checks=make_checks(4, 1),
         diff=make_diff(),
     ),
-    make_iteration_snapshot(
+    make_unscored_iteration(
         2,
         "b",
         [*make_minor_items("correctness", 4), *make_minor_items("completeness", 2)],
         checks=make_checks(5),
         diff=make_diff(lines=21),
     ),
-    make_iteration_snapshot(
+    make_unscored_iteration(
         3,
         "c",
         [*make_minor_items("correctness", 4), *make_minor_items("clarity", 1)],

@@ -218,7 +218,7 @@ def test_information_loss_is_silent_where_the_lines_are_not_lost(history):  # ro
 
 def styled(written_so, *items):
     iteration = make_iteration(written_so.number, "a", items)
-    return replace(written_so, snapshot=replace(written_so.snapshot, iteration=iteration))
+    return replace(written_so, iteration=iteration)
 
 
 BETTER = tuple(f"better {n}" for n in range(10))

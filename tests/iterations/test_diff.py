@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.findings.line_tracking import map_lines, split_lines
+from bot.findings.line_tracking import LineMap, map_lines
 from bot.pull_request.diff import Diff, FileDiff, Hunk, added_lines, hunks
 
 OLD = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n"
@@ -24,9 +24,25 @@ PATCH = """\
 NEW = "one\n2\n2b\nthree\nfour\nfive\nsix\nseven\n"
 
 
+def line_map(old: str, new: str) -> LineMap:
+    """The lines of one text in another, and nothing after them."""
+    return LineMap(map_lines(old.splitlines(), new.splitlines()))
+
+
 def test_lines_are_carried_through_a_change():
-    lines = map_lines(OLD, NEW)
+    lines = line_map(OLD, NEW)
     assert [lines.new_line(line) for line in range(1, 9)] == [1, None, 4, 5, 6, 7, 8, None]
+
+
+def test_the_lines_after_those_compared_all_move_by_the_same():
+    lines = LineMap((1, None, 4), shift=1)
+    assert [lines.new_line(line) for line in (0, 3, 4, 90)] == [None, 4, 5, 91]
+    assert (lines.has_changed(3, 90), lines.has_changed(2, 90), lines.has_changed(50, 90)) == (
+        False,
+        True,
+        False,
+    )
+    assert LineMap((1, None, 4), shift=2).has_changed(3, 90) is True
 
 
 @pytest.mark.parametrize(
@@ -42,16 +58,12 @@ def test_lines_are_carried_through_a_change():
     ],
 )
 def test_whether_lines_changed(first, last, expected):
-    assert map_lines(OLD, NEW).has_changed(first, last) is expected
+    assert line_map(OLD, NEW).has_changed(first, last) is expected
 
 
 def test_a_line_put_between_changes_the_range_around_it_but_not_its_neighbours():
-    lines = map_lines("one\ntwo\n", "one\nnew\ntwo\n")
+    lines = line_map("one\ntwo\n", "one\nnew\ntwo\n")
     assert (lines.has_changed(1, 2), lines.has_changed(1, 1), lines.has_changed(2, 2)) == (True, False, False)
-
-
-def test_a_line_that_never_was_is_not_said_to_have_changed():
-    assert map_lines("one\n", "one\n").has_changed(2, 2) is None
 
 
 def test_a_patch_has_its_hunks_with_where_they_begin():
@@ -78,30 +90,27 @@ def test_a_line_that_looks_like_a_header_is_only_a_line():
     assert hunk.lines == ("-@@ -9 +9 @@", "+@@ -8 +8 @@", " two")
 
 
-def test_other_line_ends_are_no_change():
-    assert map_lines("one\r\ntwo\r\n", "one\ntwo").has_changed(1, 2) is False
-
-
 def test_a_form_feed_does_not_end_a_line():
-    assert split_lines("a\x0cb\u2028c\nd") == ["a\x0cb\u2028c", "d"]
+    (hunk,) = hunks("@@ -1,2 +1,2 @@\n a\x0cb\u2028c\n d")
+    assert hunk.lines == (" a\x0cb\u2028c", " d")
 
 
 def test_a_rebase_that_changes_the_lines_around_leaves_these_alone():
     before = "title\n\nintro\n\nclaim\n\nend\n"
     after = "title\nnew on main\n\nintro\n\nclaim\n\nend, reworded on main\n"
-    assert map_lines(before, after).has_changed(5, 5) is False
-    assert map_lines(before, after).new_line(5) == 6
+    assert line_map(before, after).has_changed(5, 5) is False
+    assert line_map(before, after).new_line(5) == 6
 
 
 def test_a_rebase_without_change_changes_no_line():
-    lines = map_lines(OLD, OLD)
+    lines = line_map(OLD, OLD)
     assert [lines.has_changed(line, line) for line in range(1, 9)] == [False] * 8
 
 
 def test_a_large_file_of_few_different_lines_is_still_compared_in_time():
     lines = [f"line {n % 7}" for n in range(40_000)]
     lines[20_000] = "the only one"
-    found = map_lines("\n".join(["new", *lines]), "\n".join([*lines, "new"]))
+    found = LineMap(map_lines(["new", *lines], [*lines, "new"]))
     assert (found.new_line(20_002), found.new_line(20_003), found.new_line(1)) == (20_001, 20_002, None)
 
 
@@ -129,7 +138,7 @@ NOISE = "x\n" * 460  # so many equal lines that not every pair is tried
 def test_what_survives_is_the_same_line_and_stays_in_order(old, new, noisy):
     if noisy:
         old, new = f"first\n{NOISE}{old}\n{NOISE}last", f"other\n{NOISE}{new}\n{NOISE}end"
-    lines, before, after = map_lines(old, new), split_lines(old), split_lines(new)
+    lines, before, after = line_map(old, new), old.splitlines(), new.splitlines()
     places = [(line, lines.new_line(line)) for line in range(1, len(before) + 1)]
     kept = [(line, now) for line, now in places if now is not None]
     assert all(before[line - 1] == after[now - 1] for line, now in kept)

@@ -6,19 +6,24 @@ from dataclasses import replace
 
 import pytest
 
+from bot.feedback.build import decide_outcome
+from bot.feedback.model import find_failed_gates
 from bot.findings.model import FindingStatus
 from bot.gates.config import EscalationRules
 from bot.iterations.model import (
     IterationOutcome,
-    Phase,
-    Situation,
-    decide_outcome,
     iteration_phase,
     list_iterations,
     repeated_findings,
 )
+from bot.pull_request.model import Item
 from tests.builders import RULES
-from tests.iterations.iteration_builders import make_check_validator, make_pull_request, make_rejection
+from tests.iterations.iteration_builders import (
+    make_approval,
+    make_check_validator,
+    make_pull_request,
+    make_rejection,
+)
 
 
 def over(*tags_by_iteration):
@@ -74,41 +79,48 @@ def test_a_finding_that_waits_for_its_reviewer_after_a_push_is_not_repeated():
     )
 
 
-REJECTED = Situation(is_rejected=True, has_blocking=True)
+CRITICAL = Item("scope_error", severity="critical")
 
 
 @pytest.mark.parametrize(
-    ("fact", "expected"),
+    ("items", "facts", "expected"),
     [
-        ({}, IterationOutcome.REFINE),
-        ({"is_budget_used_up": True}, IterationOutcome.ESCALATE),
-        ({"has_repeated": True}, IterationOutcome.ESCALATE),
-        ({"has_repeated": True, "has_critical": True, "is_fixable": False}, IterationOutcome.ESCALATE),
-        ({"has_critical": True, "is_fixable": False}, IterationOutcome.REJECT),
-        ({"has_critical": True}, IterationOutcome.REFINE),
-        ({"is_fixable": False}, IterationOutcome.REFINE),
-        ({"is_rejected": False}, IterationOutcome.REFINE),
-        ({"has_blocking": False}, IterationOutcome.REFINE),
-        ({"is_rejected": False, "has_blocking": False}, IterationOutcome.ACCEPT),
-        ({"is_rejected": False, "has_blocking": False, "is_budget_used_up": True}, IterationOutcome.ACCEPT),
-        ({"is_rejected": False, "has_blocking": False, "has_repeated": True}, IterationOutcome.ACCEPT),
+        (["date_errors"], {}, IterationOutcome.REFINE),
+        (["date_errors"], {"is_stuck": True}, IterationOutcome.ESCALATE),
+        ([CRITICAL], {"is_stuck": True}, IterationOutcome.ESCALATE),
+        ([CRITICAL], {}, IterationOutcome.REJECT),
+        ([CRITICAL, "date_errors"], {}, IterationOutcome.REFINE),  # its gate is auto-fixable
+        ([replace(CRITICAL, suggestion="mostly")], {}, IterationOutcome.REFINE),
+        (["scope_error"], {}, IterationOutcome.REFINE),
+        (["near_duplicate"], {}, IterationOutcome.REFINE),  # only a warning
+        ([], {}, IterationOutcome.ACCEPT),
+        ([], {"is_stuck": True}, IterationOutcome.ACCEPT),
+        ([CRITICAL], {"open": False, "merged": True}, IterationOutcome.ACCEPT),
+        (["date_errors"], {"open": False}, IterationOutcome.REJECT),
+        ([], {"open": False}, IterationOutcome.ACCEPT),
     ],
 )
-def test_the_first_outcome_that_holds(fact, expected):  # row 8 # row 18
-    assert decide_outcome(replace(REJECTED, **fact)) == expected
+def test_the_first_outcome_that_holds(items, facts, expected):  # row 8 # row 18
+    listed = [item if isinstance(item, Item) else Item(item) for item in items]
+    is_stuck = facts.pop("is_stuck", False)
+    verdict = make_rejection(1, items=tuple(listed)) if listed else make_approval(1)
+    pull_request = make_pull_request(verdict, **facts)
+    current = list_iterations(pull_request)[0]
+    gates = find_failed_gates(current.standing, RULES.gates)
+    assert decide_outcome(pull_request, current, gates, RULES, is_stuck=is_stuck) == expected
 
 
 @pytest.mark.parametrize(
     ("number", "maximum", "closed", "expected"),
     [
-        (1, 5, False, Phase.INITIAL),
-        (2, 5, False, Phase.REFINEMENT),
-        (4, 5, False, Phase.REFINEMENT),
-        (5, 5, False, Phase.FINAL),
-        (6, 5, False, Phase.FINAL),
-        (2, 5, True, Phase.FINAL),
-        (1, 5, True, Phase.FINAL),
-        (1, 1, False, Phase.FINAL),
+        (1, 5, False, "initial"),
+        (2, 5, False, "refinement"),
+        (4, 5, False, "refinement"),
+        (5, 5, False, "final"),
+        (6, 5, False, "final"),
+        (2, 5, True, "final"),
+        (1, 5, True, "final"),
+        (1, 1, False, "final"),
     ],
 )
 def test_the_phase(number, maximum, closed, expected):  # row 8 # row 9

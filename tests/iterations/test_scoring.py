@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.feedback.build import decide_outcome
 from bot.gates.config import DiffSizeBand, QualityDimension
 from bot.gates.model import Aspect
-from bot.iterations.model import Iteration, IterationOutcome, Situation, decide_outcome, list_iterations
+from bot.iterations.model import Iteration, IterationOutcome, list_iterations
 from bot.iterations.scoring import (
     DimensionScore,
-    IterationSnapshot,
     Score,
+    ScoredIteration,
     distinct_items,
     item_aspect,
     item_severity,
@@ -20,23 +21,25 @@ from bot.iterations.scoring import (
 )
 from bot.pull_request.checks import CheckResult
 from bot.values import Location
+from tests.builders import RULES
 from tests.iterations.iteration_builders import (
     BAND,
     GATES,
     SCORING,
+    make_approval,
     make_checks,
     make_diff,
     make_document_item,
     make_item,
     make_iteration,
-    make_iteration_snapshot,
     make_minor_items,
     make_pull_request,
     make_rejection,
+    make_unscored_iteration,
 )
 
 
-def scored(seen: IterationSnapshot, band=BAND) -> Score:
+def scored(seen: ScoredIteration, band=BAND) -> Score:
     found = score_iteration(seen, GATES, SCORING.weights, band)
     assert found is not None
     return found
@@ -46,7 +49,7 @@ def measured(score: Score, dimension: QualityDimension) -> DimensionScore | None
     return next((measure for measure in score.measures if measure.dimension is dimension), None)
 
 
-def value(dimension: str, seen: IterationSnapshot, band=BAND) -> float | None:
+def value(dimension: str, seen: ScoredIteration, band=BAND) -> float | None:
     measure = measured(scored(seen, band), QualityDimension(dimension))
     return None if measure is None else measure.value
 
@@ -55,7 +58,7 @@ def value(dimension: str, seen: IterationSnapshot, band=BAND) -> float | None:
 
 
 def test_a_score_with_every_dimension_observed():  # row 16 # row 17 # row 82
-    seen = make_iteration_snapshot(
+    seen = make_unscored_iteration(
         items=[make_item("title_overclaims")], checks=make_checks(4, 1), diff=make_diff(lines=20)
     )
     assert scored(seen) == Score(
@@ -83,12 +86,12 @@ def test_a_score_with_every_dimension_observed():  # row 16 # row 17 # row 82
 )
 def test_a_dimension_at_nothing_takes_exactly_its_weight(dimension, weight):
     ruined = {
-        "validation": make_iteration_snapshot(approved=True, checks=make_checks(0, 3), diff=make_diff()),
-        "efficiency": make_iteration_snapshot(
+        "validation": make_unscored_iteration(approved=True, checks=make_checks(0, 3), diff=make_diff()),
+        "efficiency": make_unscored_iteration(
             items=make_minor_items("efficiency", 10), checks=make_checks(3), diff=make_diff()
         ),
     }
-    seen = ruined.get(dimension) or make_iteration_snapshot(
+    seen = ruined.get(dimension) or make_unscored_iteration(
         items=make_minor_items({"readability": "clarity"}.get(dimension, dimension), 10),
         checks=make_checks(3),
         diff=make_diff(),
@@ -112,7 +115,7 @@ def test_a_dimension_at_nothing_takes_exactly_its_weight(dimension, weight):
     ],
 )
 def test_every_aspect_belongs_to_one_dimension(about, dimension):
-    seen = make_iteration_snapshot(items=[make_document_item(about, "major")], diff=make_diff())
+    seen = make_unscored_iteration(items=[make_document_item(about, "major")], diff=make_diff())
     lowered = [measure.dimension for measure in scored(seen).measures if measure.value < 1]
     assert lowered == [dimension]
     assert value(dimension, seen) == 0.6
@@ -123,18 +126,18 @@ def test_every_aspect_belongs_to_one_dimension(about, dimension):
 )
 def test_what_an_open_item_takes(how, left):
     assert (
-        value("correctness", make_iteration_snapshot(items=[make_document_item("correctness", how)])) == left
+        value("correctness", make_unscored_iteration(items=[make_document_item("correctness", how)])) == left
     )
 
 
 def test_a_dimension_never_falls_below_nothing():
     items = [make_document_item("clarity", "major", n) for n in range(3)]
-    assert value("readability", make_iteration_snapshot(items=items)) == 0.0
+    assert value("readability", make_unscored_iteration(items=items)) == 0.0
 
 
 def test_a_word_for_severity_that_nobody_knows_weighs_like_a_warning():
     assert (
-        value("correctness", make_iteration_snapshot(items=[make_document_item("correctness", "blocker")]))
+        value("correctness", make_unscored_iteration(items=[make_document_item("correctness", "blocker")]))
         == 0.9
     )
 
@@ -145,7 +148,7 @@ def test_a_verdict_nobody_repeated_still_weighs_on_the_next_iteration():
         make_rejection(2, "bob", "b", tags=("body_too_thin",)),
         at_head="b",
     )
-    second = IterationSnapshot(list_iterations(pull)[1])
+    second = ScoredIteration(list_iterations(pull)[1])
     assert (value("correctness", second), value("completeness", second)) == (0.6, 0.6)
 
 
@@ -225,18 +228,18 @@ def test_items_without_tag_or_place_are_told_apart_by_their_words():
 )
 def test_validation_is_the_share_of_completed_checks_that_passed(conclusion, expected):  # row 77
     results = (CheckResult("build", "success"), CheckResult("lint", conclusion))
-    assert value("validation", make_iteration_snapshot(checks=results)) == expected
+    assert value("validation", make_unscored_iteration(checks=results)) == expected
 
 
 def test_our_own_check_never_counts():
     results = (CheckResult("build", "success"), CheckResult("whetstone/gates", "failure"))
-    assert value("validation", make_iteration_snapshot(checks=results)) == 1.0
-    assert value("validation", make_iteration_snapshot(checks=results[1:])) is None
+    assert value("validation", make_unscored_iteration(checks=results)) == 1.0
+    assert value("validation", make_unscored_iteration(checks=results[1:])) is None
 
 
 def test_a_repeated_run_of_a_check_replaces_the_one_before():
     results = (CheckResult("build", "failure"), CheckResult("build", "success"))
-    assert scored(make_iteration_snapshot(checks=results)).decided == "no open item, 1 of 1 check passed"
+    assert scored(make_unscored_iteration(checks=results)).decided == "no open item, 1 of 1 check passed"
 
 
 def test_checks_of_two_apps_with_one_name_both_count():
@@ -246,28 +249,28 @@ def test_checks_of_two_apps_with_one_name_both_count():
         CheckResult("test", "success", app="jenkins", run_id=3),
         CheckResult("test", "failure", app="github-actions", run_id=4, suite_id=9),
     )
-    assert value("validation", make_iteration_snapshot(checks=results[:2])) == 0.5
-    assert value("validation", make_iteration_snapshot(checks=results[:3])) == 1.0
-    assert value("validation", make_iteration_snapshot(checks=results)) == 0.5
+    assert value("validation", make_unscored_iteration(checks=results[:2])) == 0.5
+    assert value("validation", make_unscored_iteration(checks=results[:3])) == 1.0
+    assert value("validation", make_unscored_iteration(checks=results)) == 0.5
 
 
 def test_a_repeated_run_that_has_not_ended_takes_the_old_result_away():
     results = (CheckResult("build", "failure"), CheckResult("build", None))
-    assert value("validation", make_iteration_snapshot(checks=results)) is None
+    assert value("validation", make_unscored_iteration(checks=results)) is None
 
 
 def test_a_failed_test_check_leaves_no_correctness():  # row 79
-    seen = make_iteration_snapshot(approved=True, checks=make_checks(2, 1, is_test=True))
+    seen = make_unscored_iteration(approved=True, checks=make_checks(2, 1, is_test=True))
     found = measured(scored(seen), QualityDimension.CORRECTNESS)
     assert found == DimensionScore(QualityDimension.CORRECTNESS, 0.0, ("the test check bad-0 failed",))
 
 
 def test_a_failed_check_that_is_no_test_leaves_correctness_alone():
-    assert value("correctness", make_iteration_snapshot(approved=True, checks=make_checks(2, 1))) == 1.0
+    assert value("correctness", make_unscored_iteration(approved=True, checks=make_checks(2, 1))) == 1.0
 
 
 def test_a_check_that_ends_late_changes_the_score():  # row 85
-    before = make_iteration_snapshot(
+    before = make_unscored_iteration(
         approved=True, checks=(CheckResult("build", "success"), CheckResult("test", None))
     )
     after = replace(before, checks=(CheckResult("build", "success"), CheckResult("test", "failure")))
@@ -282,13 +285,13 @@ def test_a_check_that_ends_late_changes_the_score():  # row 85
 )
 def test_a_diff_outside_the_band_lowers_efficiency_in_proportion(lines, expected):  # row 81
     assert (
-        value("efficiency", make_iteration_snapshot(diff=make_diff(lines=lines)), DiffSizeBand(10, 200))
+        value("efficiency", make_unscored_iteration(diff=make_diff(lines=lines)), DiffSizeBand(10, 200))
         == expected
     )
 
 
 def test_items_about_efficiency_and_the_size_both_lower_it():
-    seen = make_iteration_snapshot(
+    seen = make_unscored_iteration(
         items=[make_document_item("efficiency", "major")], diff=make_diff(lines=400)
     )
     assert measured(scored(seen, DiffSizeBand(1, 200)), QualityDimension.EFFICIENCY) == DimensionScore(
@@ -300,14 +303,14 @@ def test_items_about_efficiency_and_the_size_both_lower_it():
 
 
 def test_without_checks_and_diff_their_dimensions_are_left_out_and_the_rest_renormalised():  # row 82
-    found = scored(make_iteration_snapshot(items=make_minor_items("correctness", 4)))
+    found = scored(make_unscored_iteration(items=make_minor_items("correctness", 4)))
     assert found.unobserved == (QualityDimension.VALIDATION, QualityDimension.EFFICIENCY)
     assert found.value == 0.8333  # (0.25 + 0.25 × 0.6 + 0.10) / 0.60
     assert found.decided == "correctness 0.60"
 
 
 def test_without_a_standing_verdict_only_checks_and_diff_speak():
-    withdrawn = IterationSnapshot(
+    withdrawn = ScoredIteration(
         Iteration(1, "a" * 40, make_iteration().reviewed_at, ()), checks=make_checks(1, 1), diff=make_diff()
     )
     found = scored(withdrawn)
@@ -320,7 +323,7 @@ def test_without_a_standing_verdict_only_checks_and_diff_speak():
 
 
 def test_a_failed_test_speaks_about_correctness_even_without_a_verdict():
-    withdrawn = IterationSnapshot(
+    withdrawn = ScoredIteration(
         Iteration(1, "a" * 40, make_iteration().reviewed_at, ()), checks=make_checks(0, 1, is_test=True)
     )
     assert scored(withdrawn).unobserved == (
@@ -331,7 +334,7 @@ def test_a_failed_test_speaks_about_correctness_even_without_a_verdict():
 
 
 def test_where_nothing_was_observed_there_is_no_score():
-    nothing = IterationSnapshot(Iteration(1, "a" * 40, make_iteration().reviewed_at, ()))
+    nothing = ScoredIteration(Iteration(1, "a" * 40, make_iteration().reviewed_at, ()))
     assert score_iteration(nothing, GATES, SCORING.weights, BAND) is None
 
 
@@ -341,22 +344,22 @@ def test_where_nothing_was_observed_there_is_no_score():
 @pytest.mark.parametrize(
     ("seen", "words"),
     [
-        (make_iteration_snapshot(approved=True), "no open item"),
-        (make_iteration_snapshot(approved=True, checks=make_checks(5)), "no open item, 5 of 5 checks passed"),
+        (make_unscored_iteration(approved=True), "no open item"),
+        (make_unscored_iteration(approved=True, checks=make_checks(5)), "no open item, 5 of 5 checks passed"),
         (
-            make_iteration_snapshot(
+            make_unscored_iteration(
                 items=[make_document_item("style", "critical"), make_document_item("security", "minor")]
             ),
             "readability 0.00",
         ),
         (
-            make_iteration_snapshot(
+            make_unscored_iteration(
                 items=[make_document_item("style", "major"), make_document_item("security", "major")]
             ),
             "correctness 0.60",
         ),
         (
-            IterationSnapshot(
+            ScoredIteration(
                 Iteration(1, "a" * 40, make_iteration().reviewed_at, ()),
                 checks=make_checks(1),
                 diff=make_diff(),
@@ -371,7 +374,7 @@ def test_what_decided_is_the_dimension_that_cost_most_and_the_checks(seen, words
 
 def test_a_score_from_fewer_than_two_dimensions_is_none():
     withdrawn = Iteration(1, "a" * 40, make_iteration().reviewed_at, ())
-    seen = IterationSnapshot(withdrawn, checks=make_checks(1))
+    seen = ScoredIteration(withdrawn, checks=make_checks(1))
     assert score_iteration(seen, GATES, SCORING.weights, BAND) is None
 
 
@@ -379,9 +382,10 @@ def test_a_score_from_fewer_than_two_dimensions_is_none():
 
 
 def test_a_score_below_the_threshold_does_not_overrule_an_approval():  # row 83 # row 58
-    assert scored(make_iteration_snapshot(approved=True, checks=make_checks(0, 4, is_test=True))).value < 0.70
-    approved = Situation(is_rejected=False, has_blocking=False)
-    assert decide_outcome(approved) is IterationOutcome.ACCEPT
+    assert scored(make_unscored_iteration(approved=True, checks=make_checks(0, 4, is_test=True))).value < 0.70
+    approved = make_pull_request(make_approval(1))
+    (current,) = list_iterations(approved)
+    assert decide_outcome(approved, current, (), RULES, is_stuck=False) is IterationOutcome.ACCEPT
 
 
 ITEMS = st.lists(
@@ -394,7 +398,7 @@ ITEMS = st.lists(
     max_size=12,
 )
 SEEN = st.builds(
-    lambda items, passed, failed, lines: make_iteration_snapshot(
+    lambda items, passed, failed, lines: make_unscored_iteration(
         items=items,
         checks=make_checks(passed, failed),
         diff=None if lines is None else make_diff(lines=lines),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bot.feedback.progress_text import count_open_entries
 from bot.iterations.model import current_iteration, list_iterations
 from bot.iterations.scoring import (
-    IterationSnapshot,
+    ScoredIteration,
     Trajectory,
     best_iteration,
     build_trajectory,
@@ -29,10 +29,10 @@ from tests.iterations.iteration_builders import (
     make_diff,
     make_item,
     make_iteration,
-    make_iteration_snapshot,
     make_pull_request,
     make_rejection,
     make_scored_iteration,
+    make_unscored_iteration,
 )
 
 
@@ -97,7 +97,7 @@ def test_the_best_is_never_overwritten_by_a_lower_one(qualities):  # row 86 # ro
 @given(st.lists(st.sampled_from([(4, 1), (8, 2), (12, 3)]), min_size=2, max_size=6))
 def test_the_same_share_reached_another_way_is_a_tie(passed_and_failed):
     told = [
-        make_iteration_snapshot(n, checks=make_checks(*pair)) for n, pair in enumerate(passed_and_failed, 1)
+        make_unscored_iteration(n, checks=make_checks(*pair)) for n, pair in enumerate(passed_and_failed, 1)
     ]
     assert of(*told).best.number == 1
 
@@ -106,8 +106,8 @@ def test_the_same_share_reached_another_way_is_a_tie(passed_and_failed):
 
 
 def test_a_check_that_ends_late_can_change_which_was_best():  # row 85
-    first = make_iteration_snapshot(1, "a", approved=True, checks=(CheckResult("test", None),))
-    second = make_iteration_snapshot(2, "b", approved=True, checks=make_checks(4, 1))
+    first = make_unscored_iteration(1, "a", approved=True, checks=(CheckResult("test", None),))
+    second = make_unscored_iteration(2, "b", approved=True, checks=make_checks(4, 1))
     assert of(first, second).best.number == 1
     late = replace(first, checks=(CheckResult("test", "failure", is_test=True),))
     assert of(late, second).best.number == 2
@@ -116,7 +116,7 @@ def test_a_check_that_ends_late_can_change_which_was_best():  # row 85
 def test_a_rebase_without_change_ties_and_keeps_the_earlier():
     told = (make_rejection(1), make_rejection(2, where="b"))
     seen = [
-        IterationSnapshot(each, checks=make_checks(3))
+        ScoredIteration(each, checks=make_checks(3))
         for each in list_iterations(make_pull_request(*told, at_head="b"))
     ]
     found = of(*seen)
@@ -126,7 +126,7 @@ def test_a_rebase_without_change_ties_and_keeps_the_earlier():
 def test_after_a_force_push_back_the_final_iteration_is_the_one_the_branch_shows():
     pull = make_pull_request(make_approval(1), make_rejection(2, where="b"), make_approval(3), at_head="a")
     known = list_iterations(pull)
-    found = of(*map(IterationSnapshot, known), present=current_iteration(pull).number)
+    found = of(*map(ScoredIteration, known), present=current_iteration(pull).number)
     assert (found.final.number, found.best.number) == (1, 1)
 
 
@@ -166,14 +166,14 @@ def test_scores_in_percent(qualities, expected):
 
 
 def test_an_iteration_knows_its_failed_checks():
-    assert of(IterationSnapshot(make_iteration(), checks=make_checks(2, 3))).final.failed_checks == 3
+    assert of(ScoredIteration(make_iteration(), checks=make_checks(2, 3))).final.failed_checks == 3
 
 
 def test_a_revision_that_is_rejected_without_a_reason_is_not_scored_and_never_the_best():
     unnamed = replace(make_iteration(1), standing=(make_rejection(1, tags=()),))
     seen = (
-        IterationSnapshot(unnamed, checks=make_checks(3), diff=make_diff()),
-        make_iteration_snapshot(2, "b", (make_item(),)),
+        ScoredIteration(unnamed, checks=make_checks(3), diff=make_diff()),
+        make_unscored_iteration(2, "b", (make_item(),)),
     )
     found = build_trajectory(seen, 2, GATES, SCORING.weights, BAND)
     assert ([each.quality is None for each in found.scored], found.best) == ([True, False], found.scored[1])

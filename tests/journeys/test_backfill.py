@@ -101,7 +101,7 @@ async def told(url, monkeypatch) -> list:
 
 async def filled(settings, since=None) -> int:
     """How many pull requests a whole backfill read."""
-    async with aclosing(run_backfill(settings, ACME, since)) as steps:
+    async with aclosing(run_backfill(settings, "acme/knowledge", since)) as steps:
         return [progress.done async for progress in steps][-1]
 
 
@@ -185,7 +185,7 @@ async def test_only_what_changed_since_the_day_is_read(harness, knowledge, alone
 async def test_an_interrupted_one_goes_on_where_it_was(harness, knowledge, alone):
     many(harness, knowledge)
     harness.github.fail("GET", "*/acme/knowledge/pulls", status=502, skip=1)
-    async with aclosing(run_backfill(alone, ACME, None)) as steps:
+    async with aclosing(run_backfill(alone, "acme/knowledge", None)) as steps:
         async for _ in steps:
             if len(harness.github.asked("GET", "*/acme/knowledge/pulls")) == 2:
                 break
@@ -200,7 +200,7 @@ async def test_the_running_server_does_it_beside_its_daily_work(harness, knowled
     async with harness.run_bot() as bot:
         settings = replace(harness.settings, port=bot.address[1])
         pull = harness.github.open_pull_request(knowledge, "rio-agent[bot]")
-        async with aclosing(run_backfill(settings, ACME, None)) as steps:
+        async with aclosing(run_backfill(settings, "acme/knowledge", None)) as steps:
             seen = [await anext(steps)]
             harness.github.submit_review(pull, "alice", REJECT, DATE)
             seen += [progress async for progress in steps]
@@ -216,7 +216,7 @@ async def test_a_limit_of_github_is_waited_for_and_said(harness, knowledge, alon
     harness.clock_offset = timedelta(0)
     harness.github.limit_secondary(60, pattern="*/reviews", times=8)
     begun = datetime.now(UTC)
-    async with aclosing(run_backfill(alone, ACME, None)) as steps:
+    async with aclosing(run_backfill(alone, "acme/knowledge", None)) as steps:
         until = await anext(each.waits_until async for each in steps if each.waits_until)
     assert begun + timedelta(seconds=30) < until <= datetime.now(UTC) + timedelta(seconds=60)
 
@@ -227,7 +227,7 @@ async def test_the_last_quarter_of_the_hours_calls_is_left_to_the_daily_work(har
     begun = datetime.now(UTC)
     budget = _budget(left=1249, resets=begun + timedelta(minutes=30))
     harness.github.fail("GET", "*/rate_limit", status=200, body=budget)
-    async with aclosing(run_backfill(alone, ACME, None)) as steps:
+    async with aclosing(run_backfill(alone, "acme/knowledge", None)) as steps:
         until = await anext(each.waits_until async for each in steps if each.waits_until)
     assert (lists(harness), until > begun + timedelta(minutes=29)) == ([], True)
 

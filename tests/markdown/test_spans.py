@@ -13,6 +13,7 @@ from bot.markdown.spans import (
     cover_pieces,
     find_comments,
     find_fences,
+    has_visible_text,
     mask_hidden,
     parse_spans,
 )
@@ -328,3 +329,20 @@ def test_ticks_that_stand_alone_are_paired_as_all_others_are(body):
         [one for one in cover_pieces(text) if one[0] is SpanKind.CODE] for text in (body, f"{body}<")
     )
     assert alone == beside
+
+
+@pytest.mark.parametrize(
+    ("body", "is_visible"),
+    [
+        ("", False),
+        (" \n", False),
+        ("<!-- a -->\n<!-- b -->", False),
+        ("<!-- a --> and <!-- b -->", True),
+        ("`<!-- a -->`", True),
+        ("<!--> a -->", True),
+        ("    <!-- a -->", True),
+        ("> <!-- a -->", True),
+    ],
+)
+def test_hidden_comments_are_not_visible_text(body, is_visible):
+    assert has_visible_text(body) is is_visible

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from bot.store import deliveries as limits
+from bot.store.database import NOW
 from bot.store.lanes import installation_paused_until, pause_installation
 from bot.store.model import LaneFenced, TurnResult
 from bot.store.schema import instance_table
@@ -238,7 +239,7 @@ async def test_a_beat_is_as_old_as_the_clock_says(timed_store, clock):
 
 
 async def heartbeat_ages(store) -> list[float]:
-    return await store.read(lambda tx: tx.execute(select(tx.now - instance_table.c.beat_at)).scalars().all())
+    return await store.read(lambda tx: tx.execute(select(NOW - instance_table.c.beat_at)).scalars().all())
 
 
 async def test_a_pause_is_told_to_whoever_asks_until_it_is_over(timed_store, clock):

@@ -11,7 +11,7 @@ import pytest
 
 from bot.gates.rule_book import StoredConfig
 from bot.history.model import TimeWindow
-from bot.history.store import count_broken_gates, load_records
+from bot.history.store import count_recent, load_records
 from bot.pull_request.effects import (
     AddRepository,
     DeleteRepository,
@@ -151,7 +151,7 @@ async def test_what_nobody_claims_is_out_of_sight_at_once_and_deleted_a_day_late
     )
     seen = {(await timed_store.read(find_repository, 78)).id}
     seen |= {where.id for where in await timed_store.read(find_active_repositories, LONG_AGO)}
-    seen |= {name for name, *_ in await timed_store.read(count_broken_gates, EVER)}
+    seen |= {name for name, *_ in (await timed_store.read(count_recent, EVER)).broken}
     assert (hidden, seen) == ((None, None), {78, "other/knowledge"})
     await later(timed_store, clock, TRANSFER_GRACE - 1)
     assert await numbers(timed_store) == [1]

@@ -2,9 +2,11 @@ import json
 
 import pytest
 
+from bot.markdown.spans import has_visible_text
 from bot.pull_request.model import Item, Stance
 from bot.values import Location
-from bot.verdicts.tags import MAX_TAGS, TextVerdict, parse_tags
+from bot.verdicts.remarks import read_review_body
+from bot.verdicts.tags import MAX_TAGS, TextVerdict, parse_hidden_tags, parse_tags
 from tests.builders import KNOWLEDGE_BASE
 
 PLACE = Location("claims/futarchy.md", 5)
@@ -129,3 +131,18 @@ def test_a_tag_that_begins_two_lines_is_stated_twice():
         ("month 13 in claims/a.md", Location("claims/a.md")),
         ("month 14 in claims/b.md", Location("claims/b.md")),
     ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "<!-- ISSUES: date_errors -->",
+        " <!-- ISSUES: date_errors, scope_error -->\r\n<!-- VERDICT:alice:REQUEST_CHANGES -->\n",
+        '<!-- REJECTION: {"issues": ["date_errors"]} -->\n\n<!-- [scope_error] not said -->',
+        "<!-- ISSUES: date_errors",
+    ],
+)
+def test_hidden_comments_alone_state_what_the_whole_body_states(body):
+    assert not has_visible_text(body)
+    assert parse_hidden_tags(body, url="u") == read_review_body(body, KNOWLEDGE_BASE, url="u")

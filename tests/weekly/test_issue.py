@@ -19,7 +19,7 @@ from bot.pull_request.model import Validator
 from bot.values import Repository
 from bot.weekly.issue import ISSUE_LABEL, ISSUE_TITLE, render_weekly_issue
 from bot.weekly.recommendations import WeeklyContext
-from bot.weekly.summary import AuthorWeek, GateWeek, UncountedReviews, WeeklySummary, WeekQuery, WeekTotal
+from bot.weekly.summary import AuthorWeek, GateWeek, UncountedReviews, WeeklySummary, WeekQuery
 from bot.weekly.text import fold_whole_week, link_whole_week, week_in_marker
 from tests.history.record_builders import GATES, NOW
 from tests.live_markdown import live_references
@@ -30,7 +30,7 @@ PAGE = WeeklyContext(GATES, GitHubLinks(), build_report((), GATES, LessonQuery(N
 JUDGED = (20, 24, 19, 26, 25, 22, 27, 30, 26, 24, 28, 31)
 REJECTED = (12, 14, 11, 13, 12, 9, 11, 12, 10, 8, 10, 9)
 TOTALS = tuple(
-    WeekTotal(Week(2026, number), *both)
+    (Week(2026, number), Tally(*both, 0))
     for number, both in enumerate(zip(JUDGED, REJECTED, strict=True), start=35)
 )
 MODEL = WeeklySummary(
@@ -349,7 +349,7 @@ def test_what_feedback_came_to(followed, said):
     ],
 )
 def test_whether_feedback_helped_and_was_clear(measured, improved, clarity, said):
-    tracked = FollowRate(9, 5, measured, improved, clarity)
+    tracked = FollowRate(Ratio(improved, measured), clarity)
     assert said in told(tracked=tracked).body
 
 
@@ -401,9 +401,6 @@ def test_a_week_over_the_end_of_a_month_or_year(week, days):
 
 @pytest.mark.parametrize(("most", "top"), [(0, 10), (9, 10), (10, 10), (31, 40), (310, 400), (1000, 1000)])
 def test_the_axis_ends_at_a_round_number(most, top):
-    weeks = (
-        (*TOTALS[:-1], replace(TOTALS[-1], reviewed=most))
-        if most > 30
-        else (WeekTotal(Week(2026, 1), most, 0),)
-    )
+    last = (Week(2026, 46), Tally(most, 0, 0))
+    weeks = (*TOTALS[:-1], last) if most > 30 else (last,)
     assert f'    y-axis "Pull requests" 0 --> {top}\n' in told(weeks=weeks).body

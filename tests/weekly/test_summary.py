@@ -21,7 +21,6 @@ from bot.weekly.summary import (
     GateWeek,
     UncountedReviews,
     WeekQuery,
-    WeekTotal,
     summarize_week,
     summary_needed_since,
 )
@@ -82,9 +81,9 @@ def test_a_week_and_the_one_before():
     assert week.later_iterations == (3,)
     assert week.gates == (GateWeek("date_errors", 2, 1, 0, 0),)
     assert week.only_blocker == {"date_errors": 1}
-    assert week.weeks[-2:] == (WeekTotal(Week(2026, 45), 1, 1), WeekTotal(Week(2026, 46), 4, 1))
+    assert week.weeks[-2:] == ((Week(2026, 45), Tally(1, 1, 0)), (Week(2026, 46), Tally(4, 1, 2)))
     assert len(week.weeks) == 12
-    assert week.weeks[0] == WeekTotal(Week(2026, 35), 0, 0)
+    assert week.weeks[0] == (Week(2026, 35), Tally(0, 0, 0))
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple
 
 import msgspec
 from aiohttp import web
@@ -21,9 +21,9 @@ from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
 from bot.github.errors import GitHubError
 from bot.github.model import TokenAccess
+from bot.history.fetch import Outcomes, fetch_outcomes
 from bot.history.forget import export_deliveries, export_person, find_deliveries_naming
 from bot.history.model import earliest_activity, window_of_last_hours
-from bot.history.outcomes import PullRequestOutcome, outcomes_in_window
 from bot.history.patterns import compute_all_patterns, compute_patterns
 from bot.history.rates import (
     AdviceRates,
@@ -163,15 +163,10 @@ DEFAULT_HOURS = 168
 MAX_REPORT_HOURS = 24 * 366
 """A year; the window before it, for the trend, is as long again."""
 
-_Outcomes = tuple[tuple[PullRequestOutcome, ...], tuple[PullRequestOutcome, ...]]
-"""The outcomes of a window, and those of the one before."""
 _Advice = tuple[AdviceRates, tuple[tuple[Account, AdviceRates], ...]]
 """All authors' rates together, and each one's."""
-
-
-def _report_cache() -> SingleFlightCache[Any, Any]:
-    """Cache a whole repository's figures, which at most two callers compute at once."""
-    return SingleFlightCache(1.0, max_size=200, concurrency=2)
+Key = TypeVarTuple("Key")
+Figures = TypeVar("Figures")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +178,10 @@ class ReportEndpoints:
     rule_book: RuleBook
     site: LinkContext
     now: Callable[[], datetime]
-    outcomes: SingleFlightCache[tuple[int, int, HistoryRules], _Outcomes] = field(
-        default_factory=_report_cache
+    figures: SingleFlightCache[Any, Any] = field(
+        default_factory=lambda: SingleFlightCache(1.0, max_size=600, concurrency=2)
     )
-    advised: SingleFlightCache[tuple[int, int], _Advice] = field(default_factory=_report_cache)
-    reviewing: SingleFlightCache[tuple[int, int], tuple[ReviewerRates, ...]] = field(
-        default_factory=_report_cache
-    )
+    """A whole repository's figures, which at most two callers compute at once."""
     learned: SingleFlightCache[Any, LessonReport] = field(
         default_factory=lambda: SingleFlightCache(_MAX_AGE, max_size=500, concurrency=2)
     )
@@ -209,10 +201,7 @@ class ReportEndpoints:
     async def all_patterns(self, request: web.Request, access: TokenAccess) -> web.Response:
         """Every author's patterns by login; without `triage` the agents' and the caller's own."""
         hours, rules = await self._read_period(request, access)
-        repository_id, history_rules = access.repository.id, rules.history
-        now, before = await self.outcomes.get(
-            (repository_id, hours, history_rules), lambda: self._outcomes(repository_id, hours, history_rules)
-        )
+        now, before = await self._shared(self._outcomes, access.repository.id, hours, rules.history)
         rows = [row for row in now if _is_record_visible(access, row.author, rules)]
         patterns = sorted(compute_all_patterns(rows, before, rules.gates, hours).items())
         page, links = paginate(request, patterns)
@@ -250,10 +239,7 @@ class ReportEndpoints:
     async def advice(self, request: web.Request, access: TokenAccess) -> web.Response:
         """All authors together, by login those whom the caller may see, and what a person should look at."""
         hours, rules = await self._read_period(request, access)
-        repository_id = access.repository.id
-        rates, authors = await self.advised.get(
-            (repository_id, hours), lambda: self._advice_rates(repository_id, hours)
-        )
+        rates, authors = await self._shared(self._advice_rates, access.repository.id, hours)
         visible = {
             author.login: author_rates.figures
             for author, author_rates in authors
@@ -270,10 +256,7 @@ class ReportEndpoints:
     async def grounding(self, request: web.Request, access: TokenAccess) -> web.Response:
         """All validators together, and by name those whose record the caller may see."""
         hours, rules = await self._read_period(request, access)
-        repository_id = access.repository.id
-        rates = await self.reviewing.get(
-            (repository_id, hours), lambda: self._reviewer_rates(repository_id, hours)
-        )
+        rates = await self._shared(self._reviewer_rates, access.repository.id, hours)
         visible = {
             item.validator.name: item.figures
             for item in rates
@@ -294,6 +277,11 @@ class ReportEndpoints:
             lambda: fetch_lessons(self.store, self.github, repository, rules, query),
         )
         return cached_response(request, report_json(report, repository, self.site.web))
+
+    async def _shared(self, compute: Callable[[*Key], Awaitable[Figures]], *key: *Key) -> Figures:
+        """What a method computes for this key; callers who ask at once share it."""
+        figures: Figures = await self.figures.get((compute, *key), lambda: compute(*key))
+        return figures
 
     async def _read_period(self, request: web.Request, access: TokenAccess) -> tuple[int, RepositoryRules]:
         """The hours that the query names, and the rules in force."""
@@ -326,17 +314,9 @@ class ReportEndpoints:
 
     async def _outcomes(
         self, repository_id: int, hours: int, rules: HistoryRules, author_id: int | None = None
-    ) -> _Outcomes:
+    ) -> tuple[Outcomes, Outcomes]:
         window = window_of_last_hours(hours, self.now())
-        inactive_after = timedelta(days=rules.dead_after_days)
-        since = earliest_activity(window.before, inactive_after)
-        records = await self.store.read(load_records, repository_id, since, author_id, shared=rules.shared)
-        return await asyncio.to_thread(
-            lambda: (
-                outcomes_in_window(records, window, inactive_after),
-                outcomes_in_window(records, window.before, inactive_after),
-            )
-        )
+        return await fetch_outcomes(self.store, repository_id, window, rules, author_id)
 
     async def _advice_rates(self, repository_id: int, hours: int) -> _Advice:
         window = window_of_last_hours(hours, self.now())

@@ -10,7 +10,7 @@ import playwright
 import pytest
 
 from bot.history.model import Week
-from bot.weekly.summary import WeekTotal
+from bot.history.patterns import Tally
 from bot.weekly.text import render_chart
 
 HERE = Path(__file__).parent
@@ -24,7 +24,7 @@ def parsed(text: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("judged", [0, 3, 31, 12_345])
 def test_mermaid_reads_the_chart_with_its_size_and_colours(judged):
-    weeks = tuple(WeekTotal(Week(2026, number), judged, judged // 2) for number in range(35, 47))
+    weeks = tuple((Week(2026, number), Tally(judged, judged // 2, 0)) for number in range(35, 47))
     read = parsed(render_chart(weeks))
     assert (read.stderr, read.returncode) == ("", 0)
     assert json.loads(read.stdout) == {
