@@ -159,7 +159,7 @@ def _folder_json(repository: Repository, ref: str, prefix: str, below: Mapping[s
 def _folder_sha(repository: Repository, ref: str, path: str) -> str:
     sha = repository.objects.commits[repository.branches.get(ref, ref)].tree_sha
     for name in path.split("/"):
-        sha = next(tree.sha for tree in repository.objects.trees[sha] if tree.path == name)
+        sha = repository.objects.trees[sha][name].sha
     return sha
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from bot.fakegithub import git
 from bot.fakegithub.calls import REPO_ROUTE, ApiAnswer, ApiCall, Route, requires_read
-from bot.fakegithub.git import SUBMODULE, SYMLINK, TREE, GitCommit, GitEntry, TreeItem
+from bot.fakegithub.git import SUBMODULE, SYMLINK, TREE, GitCommit, GitEntry
 from bot.fakegithub.model import ApiRefusal, Json, Repository, node_id, not_found_refusal, same, show
 from bot.fakegithub.pulls import PullRequest, files_json
 from bot.fakegithub.repositories import email_of
@@ -85,22 +85,23 @@ def _encoded(data: bytes) -> Json:
     return {"content": base64.encodebytes(data).decode(), "encoding": "base64"}
 
 
-def _deep(repository: Repository, sha: str, prefix: str) -> list[TreeItem]:
-    items = []
-    for item in repository.objects.trees[sha]:
-        items.append(TreeItem(prefix + item.path, item.mode, item.sha))
-        if item.mode == TREE:
-            items += _deep(repository, item.sha, f"{prefix}{item.path}/")
+def _deep(repository: Repository, sha: str, prefix: str) -> dict[str, GitEntry]:
+    """Everything in a tree and the trees below it, by path."""
+    items: dict[str, GitEntry] = {}
+    for name, entry in repository.objects.trees[sha].items():
+        items[prefix + name] = entry
+        if entry.mode == TREE:
+            items |= _deep(repository, entry.sha, f"{prefix}{name}/")
     return items
 
 
-def _tree_item(repository: Repository, item: TreeItem) -> Json:
-    kind = _KINDS.get(item.mode, "blob")
-    content: Json = {"path": item.path, "mode": item.mode, "type": kind, "sha": item.sha}
+def _tree_item(repository: Repository, path: str, entry: GitEntry) -> Json:
+    kind = _KINDS.get(entry.mode, "blob")
+    content: Json = {"path": path, "mode": entry.mode, "type": kind, "sha": entry.sha}
     if kind == "blob":
-        content["size"] = len(repository.objects.blobs[item.sha])
+        content["size"] = len(repository.objects.blobs[entry.sha])
     if kind != "commit":
-        content["url"] = f"{repository.url}/git/{kind}s/{item.sha}"
+        content["url"] = f"{repository.url}/git/{kind}s/{entry.sha}"
     return content
 
 
@@ -166,12 +167,12 @@ def _get_tree(call: ApiCall) -> Json:
     """A tree, by its own name or a commit's, recursive on request; a test can make it truncated."""
     repository, name = call.repository, call.params["tree_sha"]
     sha = name if name in repository.objects.trees else find_commit(call, name).tree_sha
-    items = _deep(repository, sha, "") if "recursive" in call.query else list(repository.objects.trees[sha])
-    page = items[: len(items) // 2] if repository.truncate_trees else items
+    items = _deep(repository, sha, "") if "recursive" in call.query else repository.objects.trees[sha]
+    shown = len(items) // 2 if repository.truncate_trees else len(items)
     return {
         "sha": sha,
         "url": f"{repository.url}/git/trees/{sha}",
-        "tree": [_tree_item(repository, item) for item in page],
+        "tree": [_tree_item(repository, *item) for item in [*items.items()][:shown]],
         "truncated": repository.truncate_trees,
     }
 
