@@ -54,8 +54,6 @@ _MAX_PAGES = 10
 _MAX_ANNOTATIONS = 200
 _MAX_LOG = 64 * 1024
 _CHECK_RUNS = "/commits/{sha}/check-runs?per_page=100"
-
-
 _MAX_TREES = 32
 _MAX_TEXT = 32 * 1024 * 1024
 _LFS = b"version https://git-lfs.github.com/spec/"
