@@ -1,4 +1,4 @@
-"""What has an id, how it is shown as JSON: accounts, Apps, installations, repositories; and refusals."""
+"""What every object has, and the JSON of accounts, Apps, repositories and installations; refusals."""
 
 from __future__ import annotations
 
