@@ -36,7 +36,7 @@ from benchmarks._servers import (
     whetstone,
 )
 from bot.fakegithub.deliveries import Exchange
-from bot.fakegithub.model import PullRequest
+from bot.fakegithub.pulls import PullRequest
 from tests.scripted_github import ScriptedGitHub
 
 REJECT = "CHANGES_REQUESTED"

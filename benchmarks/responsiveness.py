@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks._servers import APP, DATE_ERROR, serving, whetstone
-from bot.fakegithub.model import PullRequest
+from bot.fakegithub.pulls import PullRequest
 from tests.journeys.json_bombs import BOMBS_AT_ONCE, JSON_BOMBS, HealthProbe, peak_memory, throw_bombs
 from tests.scripted_github import ScriptedGitHub
 

@@ -192,6 +192,7 @@ async def open_github(
     """Open the GitHub client; with `store`, it heeds the pauses of rate-limited installations."""
     from bot.github.auth import AppKey, never_paused
     from bot.github.client import connect_github
+    from bot.store.lanes import installation_paused_until
 
     async with connect_github(
         AppKey(configuration.app_id, configuration.private_key),
@@ -200,7 +201,7 @@ async def open_github(
         now=clock,
         count=meter.count_request if meter else None,
         may_write=may_write,
-        paused=store.paused_until if store else never_paused,
+        paused=(lambda which: store.read(installation_paused_until, which)) if store else never_paused,
     ) as github:
         yield github
 

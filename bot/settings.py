@@ -7,7 +7,7 @@ import binascii
 import ipaddress
 import os
 import tempfile
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -82,15 +82,14 @@ _LOG_FORMATS = ("console", "json")
 _POSTGRESQL = ("postgresql", "postgres")
 
 
-def parse_app_id(text: str) -> int:
-    """Parse the App's ID."""
+def _parse_app_id(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
         raise ValueError("must be a number: the App ID shown on the App's settings page")
     return int(text)
 
 
-def parse_private_key(values: Mapping[str, str]) -> str:
-    """Return the App's key as PEM, from the variable (PEM, escaped or base64) or from the file."""
+def _parse_private_key(values: Mapping[str, str]) -> str:
+    """Return the key as PEM, from the variable (PEM, escaped or base64) or from the file."""
     text = values.get("GITHUB_PRIVATE_KEY")
     if text is not None:
         return _rsa(_pem(text))
@@ -107,16 +106,14 @@ def parse_private_key(values: Mapping[str, str]) -> str:
         ) from None
 
 
-def parse_webhook_secrets(text: str) -> tuple[str, ...]:
-    """Parse one secret, or several while they are rotated."""
+def _parse_webhook_secrets(text: str) -> tuple[str, ...]:
     secrets = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     if not secrets:
         raise ValueError("must contain at least one secret")
     return secrets
 
 
-def parse_url(text: str) -> str:
-    """Parse an HTTP address; a slash at its end is dropped."""
+def _parse_url(text: str) -> str:
     parts = _split(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be an http:// or https:// URL")
@@ -125,8 +122,7 @@ def parse_url(text: str) -> str:
     return text.rstrip("/")
 
 
-def parse_database_url(text: str) -> str:
-    """Parse the address of a persistent store."""
+def _parse_database_url(text: str) -> str:
     parts = _split(text)
     if parts.scheme == "sqlite":
         if parts.netloc or not parts.path.strip("/") or parts.path == "/:memory:":
@@ -137,8 +133,7 @@ def parse_database_url(text: str) -> str:
     raise ValueError("must be sqlite:///relative.db, sqlite:////absolute.db or postgresql://…")
 
 
-def check_persistent_disk(database: str, values: Mapping[str, str]) -> None:
-    """Refuse SQLite where the disk is wiped."""
+def _check_persistent_disk(database: str, values: Mapping[str, str]) -> None:
     flag = values.get("WHETSTONE_EPHEMERAL", "0").strip()
     wiped = "WHETSTONE_EPHEMERAL" if flag == "1" else "DYNO" if "DYNO" in values else None
     if wiped and database.startswith("sqlite"):
@@ -147,22 +142,20 @@ def check_persistent_disk(database: str, values: Mapping[str, str]) -> None:
         )
 
 
-def parse_host(text: str) -> str:
-    """Parse a name or address to listen on."""
+def _parse_host(text: str) -> str:
     if any(character.isspace() or character in "/@" for character in text):
         raise ValueError("must be a host name or an IP address")
     return text.removeprefix("[").removesuffix("]")
 
 
-def parse_port(text: str) -> int:
-    """Parse a TCP port; 0 lets the system choose."""
+def _parse_port(text: str) -> int:
+    # 0 lets the system choose.
     if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) <= 65535):
         raise ValueError("must be a port number from 0 to 65535")
     return int(text)
 
 
-def parse_networks(text: str) -> tuple[Network, ...]:
-    """Parse comma-separated addresses and networks."""
+def _parse_networks(text: str) -> tuple[Network, ...]:
     try:
         return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
     except ValueError:
@@ -171,18 +164,14 @@ def parse_networks(text: str) -> tuple[Network, ...]:
         ) from None
 
 
-def parse_log_level(text: str) -> str:
-    """Parse the least level that is logged."""
-    if text.upper() not in _LOG_LEVELS:
-        raise ValueError(f"must be one of {', '.join(_LOG_LEVELS)}")
-    return text.upper()
+def _one_of(choices: Collection[str]) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        same = next((choice for choice in choices if choice.lower() == text.lower()), None)
+        if same is None:
+            raise ValueError(f"must be one of {', '.join(choices)}")
+        return same
 
-
-def parse_log_format(text: str) -> str:
-    """Parse the format of log lines."""
-    if text.lower() not in _LOG_FORMATS:
-        raise ValueError(f"must be one of {', '.join(_LOG_FORMATS)}")
-    return text.lower()
+    return parse
 
 
 def _split(text: str) -> SplitResult:
@@ -346,14 +335,13 @@ class SettingsError(Exception):
 
 def load_settings(environ: Mapping[str, str], dotenv_path: Path | None = None) -> Settings:
     """Return the settings of the environment over `.env`; raise `SettingsError` with every mistake."""
-    reader, values = _reader(environ, dotenv_path)
-    # First, so that what is missing stands at the top of the list.
-    app_id = reader.require("GITHUB_APP_ID", parse_app_id, 0)
-    private_key = reader.check("GITHUB_PRIVATE_KEY", lambda: parse_private_key(values), "")
-    none: tuple[str, ...] = ()
-    secrets = reader.require("GITHUB_WEBHOOK_SECRET", parse_webhook_secrets, none)
-    settings = _without_credentials(reader, values)
-    reader.finish()
+    with _reading(environ, dotenv_path) as reader:
+        # First, so that what is missing stands at the top of the list.
+        app_id = reader.require("GITHUB_APP_ID", _parse_app_id, 0)
+        private_key = reader.check("GITHUB_PRIVATE_KEY", lambda: _parse_private_key(reader.values), "")
+        none: tuple[str, ...] = ()
+        secrets = reader.require("GITHUB_WEBHOOK_SECRET", _parse_webhook_secrets, none)
+        settings = _without_credentials(reader)
     return replace(settings, app_id=app_id, private_key=private_key, webhook_secrets=secrets)
 
 
@@ -361,53 +349,45 @@ def load_settings_without_credentials(
     environ: Mapping[str, str], dotenv_path: Path | None = None
 ) -> Settings:
     """Return the settings of a server that has no App yet; the credentials are empty."""
-    reader, values = _reader(environ, dotenv_path)
-    settings = _without_credentials(reader, values)
-    reader.finish()
-    return settings
+    with _reading(environ, dotenv_path) as reader:
+        return _without_credentials(reader)
 
 
-def _without_credentials(reader: _SettingsReader, values: Mapping[str, str]) -> Settings:
+def _without_credentials(reader: _SettingsReader) -> Settings:
     return Settings(
         app_id=0,
         private_key="",
         webhook_secrets=(),
-        api_url=(api_url := reader.read("GITHUB_API_URL", parse_url, DEFAULT_API_URL)),
-        graphql_url=reader.read("GITHUB_GRAPHQL_URL", parse_url, graphql_url_for(api_url)),
-        database_url=_database_url(reader, values),
-        host=reader.read("HOST", parse_host, "127.0.0.1"),
-        port=reader.read("PORT", parse_port, 8080),
-        log_level=reader.read("LOG_LEVEL", parse_log_level, "INFO"),
-        log_format=reader.read("LOG_FORMAT", parse_log_format, "console"),
-        metrics_token=values.get("METRICS_TOKEN"),
-        public_url=reader.read("PUBLIC_URL", parse_url, None),
-        trusted_proxies=reader.read("TRUSTED_PROXIES", parse_networks, ()),
-        oidc_issuer=reader.read("OIDC_ISSUER", parse_url, oidc_issuer_for(api_url)),
+        api_url=(api_url := reader.read("GITHUB_API_URL", _parse_url, DEFAULT_API_URL)),
+        graphql_url=reader.read("GITHUB_GRAPHQL_URL", _parse_url, graphql_url_for(api_url)),
+        database_url=_database_url(reader),
+        host=reader.read("HOST", _parse_host, "127.0.0.1"),
+        port=reader.read("PORT", _parse_port, 8080),
+        log_level=reader.read("LOG_LEVEL", _one_of(_LOG_LEVELS), "INFO"),
+        log_format=reader.read("LOG_FORMAT", _one_of(_LOG_FORMATS), "console"),
+        metrics_token=reader.values.get("METRICS_TOKEN"),
+        public_url=reader.read("PUBLIC_URL", _parse_url, None),
+        trusted_proxies=reader.read("TRUSTED_PROXIES", _parse_networks, ()),
+        oidc_issuer=reader.read("OIDC_ISSUER", _parse_url, oidc_issuer_for(api_url)),
     )
 
 
 def has_credentials(environ: Mapping[str, str], dotenv_path: Path | None = None) -> bool:
     """Whether any of the App's credentials is set, valid or not."""
-    _, values = _reader(environ, dotenv_path)
-    return any(
-        values.get(name) for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH")
-    )
+    names = ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH")
+    return any(name in _reader(environ, dotenv_path).values for name in names)
 
 
 def load_database_url(environ: Mapping[str, str], dotenv_path: Path | None = None) -> str:
     """Return the store's address alone, for the commands that don't use GitHub."""
-    reader, values = _reader(environ, dotenv_path)
-    url = _database_url(reader, values)
-    reader.finish()
-    return url
+    with _reading(environ, dotenv_path) as reader:
+        return _database_url(reader)
 
 
 def load_api_url(environ: Mapping[str, str], dotenv_path: Path | None = None) -> str:
     """Return only GitHub's address, for the commands that use the caller's own token."""
-    reader, _ = _reader(environ, dotenv_path)
-    url = reader.read("GITHUB_API_URL", parse_url, DEFAULT_API_URL)
-    reader.finish()
-    return url
+    with _reading(environ, dotenv_path) as reader:
+        return reader.read("GITHUB_API_URL", _parse_url, DEFAULT_API_URL)
 
 
 def graphql_url_for(api_url: str) -> str:
@@ -436,17 +416,26 @@ def redact_database_url(url: str) -> str:
     return parts._replace(netloc=f"{parts.username}:***@{host}").geturl()
 
 
-def _reader(environ: Mapping[str, str], path: Path | None) -> tuple[_SettingsReader, dict[str, str]]:
+def _reader(environ: Mapping[str, str], path: Path | None) -> _SettingsReader:
     file = read_dotenv(path)
     # A variable set to nothing counts as not set, in the environment as in the file.
     values = {name: text for name, text in file.values.items() if text.strip()}
     values |= {name: text for name, text in environ.items() if text.strip()}
-    return _SettingsReader(values, list(file.problems)), values
+    return _SettingsReader(values, list(file.problems))
 
 
-def _database_url(reader: _SettingsReader, values: Mapping[str, str]) -> str:
-    url = reader.read("DATABASE_URL", parse_database_url, DEFAULT_DATABASE_URL)
-    reader.check("DATABASE_URL", lambda: check_persistent_disk(url, values), None)
+@contextmanager
+def _reading(environ: Mapping[str, str], path: Path | None) -> Iterator[_SettingsReader]:
+    """Read variables, and raise `SettingsError` at the end if any is wrong."""
+    reader = _reader(environ, path)
+    yield reader
+    if reader.problems:
+        raise SettingsError(tuple(dict.fromkeys(reader.problems)))
+
+
+def _database_url(reader: _SettingsReader) -> str:
+    url = reader.read("DATABASE_URL", _parse_database_url, DEFAULT_DATABASE_URL)
+    reader.check("DATABASE_URL", lambda: _check_persistent_disk(url, reader.values), None)
     return url
 
 
@@ -474,7 +463,3 @@ class _SettingsReader:
         except ValueError as mistake:
             self.problems.append(f"{name} {mistake}")
             return fallback
-
-    def finish(self) -> None:
-        if self.problems:
-            raise SettingsError(tuple(dict.fromkeys(self.problems)))

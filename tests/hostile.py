@@ -398,7 +398,7 @@ def logged(form: str, text: str) -> object:
 
 GROUPS: Mapping[str, Mapping[str, Reader]] = {
     "markdown": {
-        "spans": spans.parse_spans,
+        "spans": spans.cover_pieces,
         "mask": lambda text: spans.mask_hidden(text, *SpanKind),
         "fences": spans.find_fences,
         "comments": spans.find_comments,
@@ -501,7 +501,7 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
             text.split("\n"), f"{text[: len(text) // 2]}\nnew\n{text[len(text) // 3 :]}".split("\n")
         ),
         "reversed line map": lambda text: line_tracking.map_lines(text.split("\n"), text.split("\n")[::-1]),
-        "signatures of agents": lambda text: agents.shipped_agents().read(text),
+        "signatures of agents": lambda text: agents.read_agents([text]),
         "lessons in a file": lambda text: effect.find_lessons(
             f"{effect.SECTION_START}{text}", KNOWLEDGE_BASE
         ),

@@ -5,45 +5,35 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from typing import Any
 
 from aiohttp import web
 
-from bot.fakegithub.calls import ApiAnswer, Route
-from bot.fakegithub.checks import STATUS_FIELDS
+from bot.fakegithub.calls import ANYBODY, APP_ONLY, REPO_ROUTE, ApiAnswer, ApiCall, Route
+from bot.fakegithub.checks import CheckRun, CommitStatus
 from bot.fakegithub.commits import commit_json
 from bot.fakegithub.deliveries import Exchange, WebhookDelivery, WebhookSender
+from bot.fakegithub.issues import Issue, IssueComment
 from bot.fakegithub.model import (
     Account,
-    CheckRun,
-    CommitStatus,
+    ApiRefusal,
     Installation,
-    Issue,
-    IssueComment,
-    PullRequest,
+    Json,
     Repository,
-    Review,
-    ReviewComment,
-    node_id,
-)
-from bot.fakegithub.pulls import simple_pull_json
-from bot.fakegithub.repositories import Actor, organization_payload
-from bot.fakegithub.reviews import review_comment_json
-from bot.fakegithub.server import SECONDARY_LIMIT, FakeGitHub, build_response, parse_body
-from bot.fakegithub.shapes import (
-    ShapeJson,
-    avatar_url,
     fields,
-    format_time,
-    installation_json,
-    short_repository_json,
-    user_json,
+    node_id,
+    not_found_refusal,
+    show,
 )
-from bot.fakegithub.world import WAIT_SECONDS
+from bot.fakegithub.pulls import PullRequest
+from bot.fakegithub.reviews import Review, ReviewComment
+from bot.fakegithub.server import ALL_ROUTES, FakeGitHub, build_response, parse_body
+from bot.fakegithub.world import WAIT_SECONDS, Actor
 from tests.app_registration import registration_routes
 
+SECONDARY_LIMIT = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 _PRIMARY = "API rate limit exceeded for installation ID 1."
 _MESSAGES = {500: "Server Error", 502: "Server Error", 503: "Service Unavailable", 504: "Gateway Timeout"}
 
@@ -172,18 +162,66 @@ class HoldableSender(WebhookSender):
             WebhookSender._enqueue(self, delivery)
         else:
             self._held.append(delivery)
-            self.changed()
+            self.world.changed()
+
+
+def _get_repository_installation(call: ApiCall) -> Installation:
+    installation = call.github.installation_of(call.repository)
+    if installation is None:
+        raise not_found_refusal()
+    return installation
+
+
+def _get_webhook_config(call: ApiCall) -> Json:
+    """Where deliveries go; the secret is shown as stars."""
+    deliveries = call.github.deliveries
+    secret = "********" if deliveries.secret else ""
+    return {"content_type": "json", "insecure_ssl": "0", "secret": secret, "url": deliveries.url or ""}
+
+
+def _convert_manifest(call: ApiCall) -> Json:
+    """A new App's credentials for the code that its maker was given; a code is good once."""
+    private_pem = call.github.manifest_codes.pop(call.params["code"], None)
+    if private_pem is None:
+        raise not_found_refusal()
+    return call.github.app.json | {
+        "client_id": "Iv23li0123456789abcd",
+        "client_secret": "made-up-client-secret",
+        "webhook_secret": call.github.deliveries.secret,
+        "pem": private_pem,
+    }
 
 
 class ScriptedGitHub(FakeGitHub, FaultActions):
-    """A fake GitHub to which a test can do anything."""
+    """A fake GitHub to which a test can do anything; `enterprise` serves it as an Enterprise Server does."""
 
     sender_type = HoldableSender
+    routes = (
+        *ALL_ROUTES,
+        Route("GET", f"{REPO_ROUTE}/installation", APP_ONLY, _get_repository_installation),
+        Route("GET", "/app/hook/config", APP_ONLY, _get_webhook_config),
+        Route("POST", "/app-manifests/{code}/conversions", ANYBODY, _convert_manifest, 201),
+    )
 
-    def __init__(self, *arguments: Any, **more: Any) -> None:
+    def __init__(self, *arguments: Any, enterprise: bool = False, **more: Any) -> None:
         super().__init__(*arguments, **more)
         FaultActions.__init__(self)
+        self.former_names: dict[str, Repository] = {}
+        self.manifest_codes: dict[str, str] = {}  # code → the new App's private key
+        self.writes_per_minute: int | None = (
+            None  # GitHub's is 80; off, because a test's clock may stand still
+        )
+        self._writes: list[tuple[str, datetime]] = []
+        self._enterprise = enterprise
+        if enterprise:
+            self.api_prefix, self.graphql_path = "/api/v3", "/api/graphql"
         self._stopping = asyncio.Event()
+
+    async def start(self) -> None:
+        """Listen; the pages of an Enterprise Server are where its API is."""
+        await super().start()
+        if self._enterprise:
+            self.web_url = self.api_url.removesuffix(self.api_prefix)
 
     async def stop(self) -> None:
         """Listen no more; what hangs is let go."""
@@ -192,7 +230,7 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
 
     async def serve(self, route: Route, request: web.Request) -> web.StreamResponse:
         """Answer one request, or let it fail."""
-        fault = self.meet(request.method, self.api_path(request))
+        fault = self.meet(request.method, self.api_path(request)) or self._limit_writes(route, request)
         if fault is None:
             return await super().serve(route, request)
         body = parse_body(await request.read())
@@ -202,6 +240,28 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
         self.record(route, request, body, answer, is_fault=True)
         return web.Response(status=500) if answer is None else build_response(answer)
 
+    def _repository(self, request: web.Request) -> Repository | None:
+        """Find the repository in the path; a former name leads on to its id."""
+        name = "/".join(request.match_info.get(gap, "") for gap in ("owner", "repo"))
+        former = self.former_names.get(name.casefold())
+        if former is not None and self.find_repository(name) is None:
+            to = f"{self.api_url}/repositories/{former.id}{request.path_qs.partition(f'/repos/{name}')[2]}"
+            status = 301 if request.method in {"GET", "HEAD"} else 307
+            raise ApiRefusal(status, "Moved Permanently", headers={"Location": to})
+        return super()._repository(request)
+
+    def _limit_writes(self, route: Route, request: web.Request) -> Fault | None:
+        """Note one more write, unless the caller's minute has had enough of them."""
+        if self.writes_per_minute is None or route.needs.level != "write":
+            return None
+        caller, now = request.headers.get("Authorization", ""), self.now()
+        self._writes = [write for write in self._writes if write[1] > now - timedelta(minutes=1)]
+        if sum(by == caller for by, _ in self._writes) < self.writes_per_minute:
+            self._writes.append((caller, now))
+            return None
+        answer = ApiAnswer({"message": SECONDARY_LIMIT}, 403, {"Retry-After": "60"})
+        return Fault(method="*", pattern="*", answer=answer)
+
     def pages(self) -> list[web.RouteDef]:
         """The pages of the manifest flow, too."""
         return [*super().pages(), *registration_routes(self)]
@@ -210,8 +270,7 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
         self, event: str, installed: Installation, sender: Account, payload: dict[str, Any]
     ) -> None:
         """Send an installation's own event: an App gets these unasked."""
-        common = {"installation": installation_json(self, installed), "sender": user_json(self, sender)}
-        self.deliveries.emit(event, payload | common)
+        self.deliveries.emit(event, payload | {"installation": installed.json, "sender": sender.or_ghost})
         self.changed()
 
     def install(self, owner: Actor, *, permissions: Mapping[str, str] | None = None) -> Installation:
@@ -227,13 +286,13 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
         return installation
 
     def _emit_installed(self, installation: Installation, action: str) -> None:
-        short = [short_repository_json(repository) for repository in installation.repositories]
-        payload: ShapeJson = {"action": action, "repositories": short, "requester": None}
+        short = [repository.in_short for repository in installation.repositories]
+        payload: Json = {"action": action, "repositories": short, "requester": None}
         self.emit_installation("installation", installation, installation.account, payload)
 
     def _emit_repositories(self, installed: Installation, action: str, repository: Repository) -> None:
-        lists: ShapeJson = {"repositories_added": [], "repositories_removed": []} | {
-            f"repositories_{action}": [short_repository_json(repository)]
+        lists: Json = {"repositories_added": [], "repositories_removed": []} | {
+            f"repositories_{action}": [repository.in_short]
         }
         payload = {"action": action, "repository_selection": "selected", "requester": None} | lists
         self.emit_installation("installation_repositories", installed, installed.account, payload)
@@ -290,18 +349,18 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
         self, pull: PullRequest, *, title: str | None = None, body: str | None = None, by: Actor | None = None
     ) -> None:
         """Change the title or the description."""
-        changes: ShapeJson = {}
+        changes: Json = {}
         if title is not None:
             changes["title"], pull.title = {"from": pull.title}, title
         if body is not None:
             changes["body"], pull.body = {"from": pull.body or ""}, body
-        self._emit_pull(pull, "edited", self.account(by or pull.user), changes=changes)
+        self.emit_thread(pull, "edited", self.account(by or pull.user), changes=changes)
 
     def set_draft(self, pull: PullRequest, *, draft: bool, by: Actor | None = None) -> None:
         """Turn the pull request into a draft, or say that it is ready."""
         pull.draft, pull.updated_at = draft, self.now()
         action = "converted_to_draft" if draft else "ready_for_review"
-        self._emit_pull(pull, action, self.account(by or pull.user))
+        self.emit_thread(pull, action, self.account(by or pull.user))
 
     def request_review(self, pull: PullRequest, reviewer: Actor, *, by: Actor | None = None) -> None:
         """Ask somebody for a review, or for another one."""
@@ -332,7 +391,7 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
     def _emit_request(self, pull: PullRequest, action: str, reviewer: Account, by: Actor | None) -> None:
         sender = self.account(by or pull.user)
         pull.updated_at = self.now()
-        self._emit_pull(pull, action, sender, requested_reviewer=user_json(self, reviewer))
+        self.emit_thread(pull, action, sender, requested_reviewer=reviewer.or_ghost)
 
     def submit_pending(self, review: Review, state: str) -> None:
         """Submit a review that was pending."""
@@ -370,14 +429,15 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
         pull = first.review.pull
         inline = pull.repository.review_comments.values()
         thread = [comment for comment in inline if (comment.in_reply_to or comment) is first]
-        members = [review_comment_json(self, comment) for comment in thread]
-        payload = {
-            "action": "resolved" if resolved else "unresolved",
-            "pull_request": simple_pull_json(self, pull),
-            "thread": {"node_id": node_id("PRRT", first.id), "comments": members},
-            "updated_at": format_time(self.now()),
-        }
-        self.emit("pull_request_review_thread", pull.repository, account, payload)
+        self.emit(
+            "pull_request_review_thread",
+            pull.repository,
+            account,
+            action="resolved" if resolved else "unresolved",
+            pull_request=pull,
+            thread={"node_id": node_id("PRRT", first.id), "comments": show(thread)},
+            updated_at=self.now(),
+        )
 
     def rerun_check_run(self, run: CheckRun, *, status: str = "queued") -> CheckRun:
         """Run a check again: a newer run of the same name in the same suite."""
@@ -394,16 +454,20 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
     ) -> CommitStatus:
         """Put a status on a commit."""
         account = self.account(by)
-        status = CommitStatus(self.new_id(), sha, context, state, None, None, account, self.now())
+        status = CommitStatus(self, repository, sha, context, state, account)
         repository.statuses.append(status)
-        payload = fields(status, "id", "sha", *STATUS_FIELDS) | {
-            "name": repository.full_name,
-            "avatar_url": avatar_url(account),
-            "commit": commit_json(self, repository, repository.objects.commits[sha]),
-            "branches": [],
-            "updated_at": format_time(status.created_at),
-        }
-        self.emit("status", repository, account, payload)
+        names = "id sha state description target_url context created_at"
+        self.emit(
+            "status",
+            repository,
+            account,
+            **fields(status, names),
+            name=repository.full_name,
+            avatar_url=account.avatar_url,
+            commit=commit_json(repository, repository.objects.commits[sha]),
+            branches=[],
+            updated_at=status.created_at,
+        )
         return status
 
     def delete_comment(self, comment: IssueComment, *, by: Actor | None = None) -> None:
@@ -426,7 +490,7 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
         repository.name = name
         account = self.account(by or repository.owner)
         changes = {"repository": {"name": {"from": former}}}
-        self.emit("repository", repository, account, {"action": "renamed", "changes": changes})
+        self.emit("repository", repository, account, action="renamed", changes=changes)
 
     def transfer_repository(self, repository: Repository, to: Actor, *, by: Actor | None = None) -> None:
         """Give a repository to another owner, who has the App already; the old name leads to it."""
@@ -437,15 +501,15 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
             covered.repositories.remove(repository)
         self._cover(repository)
         is_organization = former.type == "Organization"
-        shown = organization_payload(self, former) if is_organization else user_json(self, former)
+        shown = former.as_organization if is_organization else former.or_ghost
         changes = {"owner": {"from": {"organization" if is_organization else "user": shown}}}
         account = self.account(by or former)
-        self.emit("repository", repository, account, {"action": "transferred", "changes": changes})
+        self.emit("repository", repository, account, action="transferred", changes=changes)
 
     def delete_repository(self, repository: Repository, *, by: Actor | None = None) -> None:
         """Remove a repository with all that is in it, and tell the App, which can't read it any more."""
         account = self.account(by or repository.owner)
-        self.emit("repository", repository, account, {"action": "deleted"})
+        self.emit("repository", repository, account, action="deleted")
         covered = self.installation_of(repository)
         if covered is not None:
             covered.repositories.remove(repository)
@@ -456,13 +520,13 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
         """Make a repository read-only, or writable again."""
         repository.archived = archived
         action = "archived" if archived else "unarchived"
-        self.emit("repository", repository, repository.owner, {"action": action})
+        self.emit("repository", repository, repository.owner, action=action)
 
     def set_private(self, repository: Repository, *, private: bool = True) -> None:
         """Hide a repository, or show it to everybody."""
         repository.private = private
         action = "privatized" if private else "publicized"
-        self.emit("repository", repository, repository.owner, {"action": action})
+        self.emit("repository", repository, repository.owner, action=action)
 
     def grant_permissions(self, owner: Actor, permissions: Mapping[str, str]) -> None:
         """Accept more permissions of the App on an account; emits the event."""

@@ -49,127 +49,103 @@ class CliCommand:
         return importlib.import_module(f"{__name__}.{self.name.replace('-', '_')}")
 
 
-GROUPS: dict[str, tuple[CliCommand, ...]] = {
-    "Run it": (
-        CliCommand(
-            "demo",
-            "Show the bot at work on a local fake GitHub; no account.",
-            "whetstone demo --once",
-        ),
-        CliCommand(
-            "serve",
+_TEXTS = {
+    "Run it": {
+        "demo": ("Show the bot at work on a local fake GitHub; no account.", "whetstone demo --once"),
+        "serve": (
             "Receive deliveries from GitHub and process them.",
             "GITHUB_APP_ID=1 GITHUB_PRIVATE_KEY_PATH=key.pem GITHUB_WEBHOOK_SECRET=… whetstone serve",
         ),
-        CliCommand(
-            "check-config",
+        "check-config": (
             "Validate a repository's config or a pack of gates.",
             "whetstone check-config .github/whetstone.yml",
         ),
-    ),
-    "For agents": (
-        CliCommand(
-            "comment",
+    },
+    "For agents": {
+        "comment": (
             "Print the feedback on a pull request as JSON, or wait for it.",
             "GH_TOKEN=$(gh auth token) whetstone comment acme/knowledge 212 --login 'whetstone[bot]' --wait",
         ),
-        CliCommand(
-            "mcp",
+        "mcp": (
             "Serve feedback, history and gates to an agent over MCP.",
             "GH_TOKEN=$(gh auth token) WHETSTONE_URL=https://whetstone.example.com whetstone mcp",
         ),
-        CliCommand(
-            "preflight",
+        "preflight": (
             "Check a branch before a push: gates you often break, and fixes.",
             "WHETSTONE_URL=https://whetstone.example GH_TOKEN=$(gh auth token) whetstone preflight",
         ),
-        CliCommand(
-            "parse",
+        "parse": (
             "Print the marker or the document of a comment as JSON.",
             "gh api repos/acme/knowledge/issues/comments/501 --jq .body | whetstone parse --document",
         ),
-    ),
-    "For validators": (
-        CliCommand(
-            "lint-feedback",
+    },
+    "For validators": {
+        "lint-feedback": (
             "Check a feedback document against its schema and rules.",
             "whetstone lint-feedback feedback.yml --format sarif",
         ),
-        CliCommand(
-            "lint-comment",
+        "lint-comment": (
             "Check whether review comments tell the author what to do.",
             'echo \'{"id": 1, "text": "Why?"}\' | whetstone lint-comment',
         ),
-        CliCommand(
-            "render",
+        "render": (
             "Print the rejection comment for one or more tags.",
             "whetstone render date_errors broken_wiki_links --source alice",
         ),
-        CliCommand(
-            "detect",
+        "detect": (
             "Classify comments: failure, rejection, nearly done or none.",
             'echo \'{"id": 1, "text": "The tests fail on Windows."}\' | whetstone detect',
         ),
-    ),
-    "Reports": (
-        CliCommand(
-            "history",
+    },
+    "Reports": {
+        "history": (
             "Show which gates an author breaks, how often, and the trend.",
             "whetstone history acme/knowledge 'rio-agent[bot]' --hours 720",
         ),
-        CliCommand(
-            "weekly",
+        "weekly": (
             "Update the weekly summary issue with the current week.",
             "whetstone weekly acme/knowledge --dry-run",
         ),
-        CliCommand(
-            "lessons",
+        "lessons": (
             "Print what reviews keep asking for, as a section for AGENTS.md.",
             "whetstone lessons acme/knowledge --agent 'rio-agent[bot]' >> AGENTS.md",
         ),
-        CliCommand(
-            "export",
+        "export": (
             "Write a pull request's scores and selection report to files.",
             "whetstone export acme/knowledge 212 ./export",
         ),
-    ),
-    "Operations": (
-        CliCommand(
-            "doctor",
+    },
+    "Operations": {
+        "doctor": (
             "Check settings, GitHub and the store, and suggest fixes.",
             "whetstone doctor acme/knowledge",
         ),
-        CliCommand(
-            "backup",
+        "backup": (
             "Back up the store to a file, beside a running server.",
             "whetstone backup whetstone-2026-11-15.backup",
         ),
-        CliCommand(
-            "restore",
+        "restore": (
             "Fill an empty store from a backup; stop the server first.",
             "DATABASE_URL=sqlite:///data/new.db whetstone restore whetstone-2026-11-15.backup",
         ),
-        CliCommand(
-            "backfill",
+        "backfill": (
             "Import earlier pull requests and reviews; nothing is posted.",
             "whetstone backfill acme/knowledge --since 2026-01-01",
         ),
-        CliCommand(
-            "reconcile",
-            "Ask GitHub to redeliver webhooks that failed.",
-            "whetstone reconcile --days 1",
-        ),
-        CliCommand(
-            "parked",
+        "reconcile": ("Ask GitHub to redeliver webhooks that failed.", "whetstone reconcile --days 1"),
+        "parked": (
             "List deliveries that failed repeatedly, or queue them again.",
             "whetstone parked --retry 72d3162e-cc78-11e3-81ab-4c9367dc0958",
         ),
-        CliCommand(
-            "receive",
+        "receive": (
             "Dry-run one delivery: print its effects, write nothing.",
             "whetstone receive -e pull_request_review -p review.json",
         ),
-    ),
+    },
+}
+GROUPS = {
+    title: tuple(CliCommand(name, *texts) for name, texts in commands.items())
+    for title, commands in _TEXTS.items()
 }
 """The commands by group, in the order in which `--help` lists them."""
 COMMANDS = {command.name: command for commands in GROUPS.values() for command in commands}
@@ -237,20 +213,20 @@ def _overview() -> str:
     lines = [
         "Whetstone answers a rejected pull request with what failed, where, and how to fix it.",
         "",
-        f"{_bold('Usage:')} whetstone COMMAND [ARGUMENT…]",
+        f"{_coloured(_BOLD, 'Usage:')} whetstone COMMAND [ARGUMENT…]",
     ]
     for title, commands in GROUPS.items():
-        lines += ["", _bold(title)]
-        lines += [f"  {_cyan(f'{command.name:<15}')}{command.help}" for command in commands]
+        lines += ["", _coloured(_BOLD, title)]
+        lines += [f"  {_coloured(_CYAN, f'{command.name:<15}')}{command.help}" for command in commands]
     return "\n".join(
         [
             *lines,
             "",
-            _bold("Options"),
-            f"  {_cyan('-h, --help     ')}Show this help, or a command's: whetstone serve --help.",
-            f"  {_cyan('--version      ')}Print the version.",
+            _coloured(_BOLD, "Options"),
+            f"  {_coloured(_CYAN, '-h, --help     ')}Show this help, or a command's: whetstone serve --help.",
+            f"  {_coloured(_CYAN, '--version      ')}Print the version.",
             "",
-            _bold("Examples"),
+            _coloured(_BOLD, "Examples"),
             *(f"  {COMMANDS[name].example}" for name in ("demo", "render", "check-config")),
         ]
     )
@@ -266,24 +242,16 @@ def _describe_unknown(name: str) -> str:
 
 
 def _fail(prog: str, message: str, code: int) -> int:
-    print(f"{_red(f'{prog}:')} {message}", file=sys.stderr)
+    print(f"{_coloured(_RED, f'{prog}:', sys.stderr)} {message}", file=sys.stderr)
     return code
 
 
-def _bold(text: str) -> str:
-    return _coloured("1", text, sys.stdout)
+_BOLD, _CYAN, _RED = "1", "36", "1;31"
 
 
-def _cyan(text: str) -> str:
-    return _coloured("36", text, sys.stdout)
-
-
-def _red(text: str) -> str:
-    return _coloured("1;31", text, sys.stderr)
-
-
-def _coloured(code: str, text: str, stream: TextIO | None) -> str:
+def _coloured(code: str, text: str, stream: TextIO | None = None) -> str:
     """Colour the text on a terminal, without rich: loading it would take longer than `--help`."""
+    stream = stream or sys.stdout
     is_coloured = stream is not None and stream.isatty() and not os.environ.get("NO_COLOR")
     return f"\x1b[{code}m{text}\x1b[0m" if is_coloured else text
 

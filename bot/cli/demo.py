@@ -28,7 +28,8 @@ from bot.demo.story import (
     open_demo,
     story_weeks,
 )
-from bot.fakegithub.model import PullRequest, Repository
+from bot.fakegithub.model import Repository
+from bot.fakegithub.pulls import PullRequest
 from bot.fakegithub.server import FakeGitHub
 from bot.markdown.format import format_count
 

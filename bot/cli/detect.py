@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
-from bot.cli.comment_lines import answer_comments
+from bot.cli.common import answer_comments
 from bot.detection.detector import detect
 from bot.detection.load import shipped_detection_rules
 
@@ -20,15 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(_arguments: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
-    shipped_detection_rules()
-    return answer_comments("detect", _answer)
-
-
-def _answer(text: str) -> dict[str, object]:
-    detection = detect(text, shipped_detection_rules())
-    return {
-        "type": detection.type,
-        "confidence": detection.confidence,
-        "signals": list(detection.signals),
-        "actions": list(detection.actions),
-    }
+    rules = shipped_detection_rules()
+    return answer_comments(
+        "detect", partial(detect, rules=rules), ("type", "confidence", "signals", "actions")
+    )

@@ -167,14 +167,14 @@ def check_server_version(version: int | None, wanted: int) -> tuple[DoctorResult
 def check_blocked_writes(writes: Sequence[BlockedWrites]) -> tuple[DoctorResult, ...]:
     """Report writes that wait for a permission."""
     fix = "ask an owner to accept the App's permissions on GitHub; the writes are then sent automatically"
-    return tuple(DoctorResult("writes", CheckState.ERROR, _describe_blocked(one), fix) for one in writes)
-
-
-def _describe_blocked(blocked: BlockedWrites) -> str:
-    kind = blocked.kind.partition(" ")[0]
-    number = f"1 {kind} write is" if blocked.count == 1 else f"{blocked.count} {kind} writes are"
-    lacks = f": the App lacks {blocked.permission}" if blocked.permission else ""
-    return f"{number} blocked in {blocked.repository}{lacks}"
+    results = []
+    for blocked in writes:
+        kind = blocked.kind.partition(" ")[0]
+        number = f"1 {kind} write is" if blocked.count == 1 else f"{blocked.count} {kind} writes are"
+        lacks = f": the App lacks {blocked.permission}" if blocked.permission else ""
+        message = f"{number} blocked in {blocked.repository}{lacks}"
+        results.append(DoctorResult("writes", CheckState.ERROR, message, fix))
+    return tuple(results)
 
 
 def check_uncounted(pull_requests: Sequence[PullRequest]) -> tuple[DoctorResult, ...]:

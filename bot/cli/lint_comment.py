@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from bot.cli.comment_lines import answer_comments
+from bot.cli.common import answer_comments
 from bot.verdicts.clarity import clarity
 
 
@@ -19,14 +19,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(_arguments: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
-    return answer_comments("lint-comment", _answer)
-
-
-def _answer(text: str) -> dict[str, object]:
-    result = clarity(text)
-    return {
-        "clear": result.clear,
-        "score": result.score,
-        "missing": list(result.missing),
-        "hint": result.hint,
-    }
+    return answer_comments("lint-comment", clarity, ("clear", "score", "missing", "hint"))

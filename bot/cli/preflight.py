@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from http.client import HTTPException
 from pathlib import Path, PurePosixPath
@@ -26,6 +27,7 @@ _SECONDS = 5
 _MAX_ANSWER = 5_000_000
 _MAX_FILES = 200
 _MAX_FILE = 500_000
+_SHOWN = ("tag", "blocking", "broken", "text", "last_fix")
 _BASES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 
 
@@ -140,20 +142,8 @@ def _as_json(
 ) -> dict[str, object]:
     return {
         "changed": list(changed),
-        "gates": [
-            {
-                "tag": gate.tag,
-                "blocking": gate.blocking,
-                "broken": gate.broken,
-                "text": gate.text,
-                "last_fix": gate.last_fix,
-            }
-            for gate in gates
-        ],
-        "fixes": [
-            {"tag": fix.tag, "path": fix.path, "line": fix.line, "replacement": fix.replacement}
-            for fix in fixes
-        ],
+        "gates": [{name: getattr(gate, name) for name in _SHOWN} for gate in gates],
+        "fixes": [asdict(fix) for fix in fixes],
     }
 
 

@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
 
 from bot import app
 from bot import settings as settings_of
@@ -14,7 +13,6 @@ from bot.cli import UsageError
 from bot.cli.common import read_input
 from bot.commands.invocation import find_invocations
 from bot.feedback.check_run import add_check_effects
-from bot.gates.config import RepositoryRules
 from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
 from bot.inbox.parse import parse_delivery
@@ -108,66 +106,6 @@ class DryRunResult:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class DryRun:
-    """Decides on one delivery without writing anything; without GitHub it trusts the payload."""
-
-    rule_book: RuleBook
-    site: LinkContext
-    github: GitHub | None = None
-
-    async def run(self, delivery: Delivery) -> DryRunResult:
-        """Return the effects that this delivery would have on a pull request not seen before."""
-        event = parse_delivery(delivery)
-        if isinstance(event, IgnoredEvent):
-            return DryRunResult((), event.reason)
-        pull_request = record_event(None, event, delivery.received_at) or await self._affected(event)
-        if pull_request is None:
-            return DryRunResult((), _IS_COMMAND if find_invocations((event,)) else _NO_PULL_REQUEST)
-        rules = await self.rule_book.rules(pull_request.repository)
-        moment = DecisionTime(utc_now(), new_id())
-        if self.github:
-            facts = await self._fetch(self.github, pull_request, event, rules, moment.now)
-            assessor = Assessor(rules, moment, self.github, pull_request.verdicts, _never_first)
-            assessment, facts = await assessor.assess(pull_request, facts)
-            decision = conclude(assessment, rules, moment, self.site)
-        else:
-            facts = self._from_payload(pull_request, event)
-            decision = decide_pull_request(pull_request, facts, rules, moment, self.site)
-        decision = add_check_effects(decision, facts, rules, self.site)
-        effects = tuple(effect for effect in decision.effects if not isinstance(effect, CancelWrite))
-        return DryRunResult(effects, decision.reason)
-
-    async def _affected(self, event: Event) -> PullRequest | None:
-        """Find the first pull request that an event about a commit, or a validator's comment, is about."""
-        if self.github is None:
-            return None
-        if not isinstance(event, CheckEvent | ConfigPushEvent):
-            return await fetch_unrecorded((event,), self.rule_book, self.github)
-        snapshots = await self.github.pull_requests_at(event.repository, event.head)
-        if not snapshots:
-            return None
-        return record_event(None, replace(event, pull_request=snapshots[0]), utc_now())
-
-    async def _fetch(
-        self, github: GitHub, pull_request: PullRequest, event: Event, rules: RepositoryRules, now: datetime
-    ) -> Facts:
-        facts = await fetch_reviews(pull_request, (event,), rules, github, now)
-        facts = await fetch_signals(facts, pull_request, (event,), rules, github)
-        return replace(
-            facts, config=await fetch_proposed_config(pull_request, (event,), self.rule_book, github)
-        )
-
-    def _from_payload(self, pull_request: PullRequest, event: Event) -> Facts:
-        """Take the facts from the payload: its author counts as if they had write access."""
-        if isinstance(event, LabelEvent) and event.sender != pull_request.author:
-            return Facts(_NO_APP, roles={event.sender.id: "write"}, signals=(event,))
-        if not isinstance(event, ReviewEvent):
-            return Facts(_NO_APP)
-        roles = {event.review.author.id: "write"} if event.review.author != pull_request.author else {}
-        return Facts(_NO_APP, None, (event.review,), (), roles)
-
-
 async def dry_run(event: str, body: bytes) -> tuple[DryRunResult, bool]:
     """Dry-run a delivery; returns the result, and whether it rests on the payload alone."""
     from bot.turn.rule_book import NullConfigStore
@@ -178,12 +116,59 @@ async def dry_run(event: str, body: bytes) -> tuple[DryRunResult, bool]:
     except settings_of.SettingsError:
         if environment_has_credentials():
             raise
-        run = DryRun(DefaultRules(), LinkContext(GitHubLinks()))
-        return await run.run(delivery), True
+        return await _decide(delivery, DefaultRules(), LinkContext(GitHubLinks()), None), True
     async with open_github(configuration, utc_now) as github:
         rule_book = build_rule_book(github, NullConfigStore(), NullConfigStore(), utc_now)
-        run = DryRun(rule_book, link_context(configuration), github)
-        return await run.run(delivery), False
+        return await _decide(delivery, rule_book, link_context(configuration), github), False
+
+
+async def _decide(
+    delivery: Delivery, rule_book: RuleBook, site: LinkContext, github: GitHub | None
+) -> DryRunResult:
+    """Decide on a pull request not seen before, and write nothing; without GitHub, trust the payload."""
+    event = parse_delivery(delivery)
+    if isinstance(event, IgnoredEvent):
+        return DryRunResult((), event.reason)
+    pull_request = record_event(None, event, delivery.received_at)
+    if pull_request is None and github:
+        pull_request = await _fetch_affected(event, rule_book, github)
+    if pull_request is None:
+        return DryRunResult((), _IS_COMMAND if find_invocations((event,)) else _NO_PULL_REQUEST)
+    rules = await rule_book.rules(pull_request.repository)
+    moment = DecisionTime(utc_now(), new_id())
+    if github:
+        facts = await fetch_reviews(pull_request, (event,), rules, github, moment.now)
+        facts = await fetch_signals(facts, pull_request, (event,), rules, github)
+        config = await fetch_proposed_config(pull_request, (event,), rule_book, github)
+        assessor = Assessor(rules, moment, github, pull_request.verdicts, _never_first)
+        assessment, facts = await assessor.assess(pull_request, replace(facts, config=config))
+        decision = conclude(assessment, rules, moment, site)
+    else:
+        facts = _facts_of_payload(pull_request, event)
+        decision = decide_pull_request(pull_request, facts, rules, moment, site)
+    decision = add_check_effects(decision, facts, rules, site)
+    effects = tuple(effect for effect in decision.effects if not isinstance(effect, CancelWrite))
+    return DryRunResult(effects, decision.reason)
+
+
+async def _fetch_affected(event: Event, rule_book: RuleBook, github: GitHub) -> PullRequest | None:
+    """Fetch the first pull request that an event about a commit, or a validator's comment, is about."""
+    if not isinstance(event, CheckEvent | ConfigPushEvent):
+        return await fetch_unrecorded((event,), rule_book, github)
+    snapshots = await github.pull_requests_at(event.repository, event.head)
+    if not snapshots:
+        return None
+    return record_event(None, replace(event, pull_request=snapshots[0]), utc_now())
+
+
+def _facts_of_payload(pull_request: PullRequest, event: Event) -> Facts:
+    """Take the facts from the payload: its author counts as if they had write access."""
+    if isinstance(event, LabelEvent) and event.sender != pull_request.author:
+        return Facts(_NO_APP, roles={event.sender.id: "write"}, signals=(event,))
+    if not isinstance(event, ReviewEvent):
+        return Facts(_NO_APP)
+    roles = {event.review.author.id: "write"} if event.review.author != pull_request.author else {}
+    return Facts(_NO_APP, None, (event.review,), (), roles)
 
 
 async def _never_first() -> bool:

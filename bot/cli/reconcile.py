@@ -28,15 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from bot.inbox.reconcile import FailedDeliveries
+    from bot.inbox.reconcile import failed_deliveries, redeliver
 
     async with open_app_api_from(read_settings()) as github:
-        deliveries = FailedDeliveries(github, utc_now)
-        failed = await deliveries.find_failed(timedelta(days=arguments.days))
+        since = utc_now() - timedelta(days=arguments.days)
+        failed = failed_deliveries(await github.deliveries(since))
         outcomes = [(attempt, "failed") for attempt in failed]
         if not arguments.dry_run:
             words = {True: "redelivered", False: "expired on GitHub"}
-            outcomes = [(attempt, words[ok]) async for attempt, ok in deliveries.redeliver(failed)]
+            outcomes = [(attempt, words[await redeliver(github, attempt)]) for attempt in failed]
     _show(outcomes, as_json=arguments.json)
 
 

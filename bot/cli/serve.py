@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 SWITCH_SECONDS = 0.001
+_PURPOSE = "GitHub sends deliveries to /webhook."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -110,7 +111,9 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
     ) as instance:
         if instance.address:
             url = server_url(*instance.address)
-            print(f"Listening on {url}: {_purpose(url, sessions)}", flush=True)
+            key = f"?key={sessions.key}" if sessions and sessions.key else ""
+            setup = f"install and test at {url}/setup{key}"
+            print(f"Listening on {url}: {setup if sessions else _PURPOSE}", flush=True)
         # What was loaded at the start stays for good: no later collection has to look through it.
         gc.collect()
         gc.freeze()
@@ -122,13 +125,6 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
     return 0
 
 
-def _purpose(url: str, sessions: SetupSessions | None) -> str:
-    if sessions is None:
-        return "GitHub sends deliveries to /webhook."
-    key = f"?key={sessions.key}" if sessions.key else ""
-    return f"install and test at {url}/setup{key}"
-
-
 def _stop_on_signal() -> asyncio.Event:
     stop = asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
@@ -136,12 +132,7 @@ def _stop_on_signal() -> asyncio.Event:
     return stop
 
 
-_CREDENTIALS = (
-    "GITHUB_APP_ID",
-    "GITHUB_PRIVATE_KEY",
-    "GITHUB_PRIVATE_KEY_PATH",
-    "GITHUB_WEBHOOK_SECRET",
-)
+_CREDENTIALS = ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH", "GITHUB_WEBHOOK_SECRET")
 
 
 def run_setup(arguments: argparse.Namespace) -> int:

@@ -55,7 +55,15 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int | None, str], None]]:
     """Yield a function that shows a job's progress: a bar on a terminal, elsewhere each new note."""
     if not sys.stderr.isatty():
         print(f"{what} …", file=sys.stderr, flush=True)
-        yield _Notes().show
+        last = ""
+
+        def print_note(_done: int, _total: int | None, note: str) -> None:
+            nonlocal last
+            if note not in {"", last}:
+                print(note, file=sys.stderr, flush=True)
+            last = note
+
+        yield print_note
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -70,18 +78,6 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int | None, str], None]]:
             )
 
         yield show
-
-
-class _Notes:
-    """Prints each note once, if there is no progress bar."""
-
-    def __init__(self) -> None:
-        self._last = ""
-
-    def show(self, _done: int, _total: int | None, note: str) -> None:
-        if note and note != self._last:
-            print(note, file=sys.stderr, flush=True)
-        self._last = note
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

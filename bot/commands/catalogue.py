@@ -36,14 +36,13 @@ from bot.history.text import HistoryContext, render_history
 from bot.iterations.model import current_iteration, open_appeals
 from bot.lessons.text import render_reply
 from bot.markdown.escape import code_span
-from bot.pull_request.effects import CommandSource, ForgetPerson
+from bot.pull_request.effects import CommandSource, ForgetPerson, ReactionKind
 from bot.pull_request.model import Item, RulingAction
 from bot.values import Location
 
 MAX_HISTORY_HOURS = 24 * 3650
 """The longest period: ten years."""
 MAX_REJECTED_TAGS = 20
-"""Of one `/feedback-reject`."""
 
 _LOGIN = regex.Regex(r"@([a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9])?(?:\[bot\])?)", ignore_case=True)
 _PERIOD = regex.Regex(r"(\d{1,6})([hdw])", ignore_case=True)
@@ -79,7 +78,7 @@ class HistoryRequest(CommandRequest):
     tag: str | None = None
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> HistoryRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read login, period and tag in any order, each at most once."""
         login: str | None = None
         hours: int | None = None
@@ -92,8 +91,8 @@ class HistoryRequest(CommandRequest):
             elif tag is None and is_tag(word.lower()):
                 tag = word.lower()
             else:
-                return ArgumentError(_history_mistake(word))
-        return HistoryRequest(login, hours, tag)
+                raise ArgumentError(_history_mistake(word))
+        return cls(login, hours, tag)
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Show the record, or where it can be read by those who may."""
@@ -146,7 +145,7 @@ class ShowRequest(CommandRequest):
         if iteration is None or not (iteration.is_rejected or context.pull_request.sticky):
             return context.reply("No reviewer or check requests changes on this pull request.\n")
         asked = replace(context.pull_request, comment_requested_at=context.invocation.text.at)
-        return replace(context, pull_request=asked).acknowledge()
+        return replace(context, pull_request=asked).react(ReactionKind.EYES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +175,9 @@ class ExplainRequest(CommandRequest):
     tag: str
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> ExplainRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read one tag."""
-        tag = _parse_tag(arguments)
-        return tag if isinstance(tag, ArgumentError) else ExplainRequest(tag)
+        return cls(_parse_tag(arguments))
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Describe the gate; of a finding the gate that it breaks or looks like."""
@@ -210,24 +208,24 @@ class RejectRequest(CommandRequest):
     reason: str | None = None
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> RejectRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read tags, and at most one location."""
         tags = tuple(dict.fromkeys(word.lower() for word in arguments.words if _names_finding(word)))
         others = [word for word in arguments.words if not _names_finding(word)]
         if not tags:
-            return _missing_tag([word for word in others if _parse_location(word) is None])
+            raise _missing_tag([word for word in others if _parse_location(word) is None])
         if len(tags) > MAX_REJECTED_TAGS:
-            return ArgumentError(f"{len(tags)} tags are too many; use at most {MAX_REJECTED_TAGS}")
+            raise ArgumentError(f"{len(tags)} tags are too many; use at most {MAX_REJECTED_TAGS}")
         location = _parse_location(others[0]) if others else None
         if len(others) > 1 and "." not in others[0].rpartition("/")[2] and _parse_location(others[-1]):
             whole = code_span(" ".join(others), 80)
-            return ArgumentError(f"put a path with spaces between backticks: {whole}")
+            raise ArgumentError(f"put a path with spaces between backticks: {whole}")
         if others and (location is None or len(others) > 1):
             mistake = (
                 "is one location too many; use only one" if location else "is neither a tag nor a location"
             )
-            return ArgumentError(f"{code_span(others[-1], 60)} {mistake}")
-        return RejectRequest(tags, location, arguments.reason)
+            raise ArgumentError(f"{code_span(others[-1], 60)} {mistake}")
+        return cls(tags, location, arguments.reason)
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Record the tags as the giver's verdict, and refuse the appeals against them."""
@@ -278,17 +276,14 @@ class SelectRequest(CommandRequest):
     reason: str
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> SelectRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read an iteration and a reason."""
         word = arguments.words[0].lower() if arguments.words else ""
         choice = int(word) if word.isascii() and word.isdigit() and len(word) <= 4 else word
         if isinstance(choice, str) and choice not in set(IterationChoice):
-            return ArgumentError("name an iteration: `best`, `final` or its number")
-        if mistake := reject_words(arguments.words[1:]) or _missing_reason(arguments):
-            return mistake
-        return SelectRequest(
-            choice if isinstance(choice, int) else IterationChoice(choice), arguments.reason or ""
-        )
+            raise ArgumentError("name an iteration: `best`, `final` or its number")
+        reject_words(arguments.words[1:])
+        return cls(choice if isinstance(choice, int) else IterationChoice(choice), _parse_reason(arguments))
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Record the selection with its audit."""
@@ -308,12 +303,9 @@ class FindingRequest(CommandRequest):
     reason: str
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> Self | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read one tag and a reason."""
-        tag = _parse_tag(arguments)
-        if isinstance(tag, ArgumentError):
-            return tag
-        return _missing_reason(arguments) or cls(tag, arguments.reason or "")
+        return cls(_parse_tag(arguments), _parse_reason(arguments))
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,11 +387,11 @@ class ForgetRequest(CommandRequest):
     confirmed: bool = False
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> ForgetRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read nothing, or `confirm`."""
-        if [word.lower() for word in arguments.words] == ["confirm"]:
-            return ForgetRequest(confirmed=True)
-        return reject_words(arguments.words) or ForgetRequest()
+        confirmed = [word.lower() for word in arguments.words] == ["confirm"]
+        reject_words([] if confirmed else arguments.words)
+        return cls(confirmed)
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Delete the data once it is confirmed; the reply then contains no name."""
@@ -417,15 +409,14 @@ class ForgetRequest(CommandRequest):
         return replace(context.reply(reply, anonymous=True), store_commands=(forget,))
 
 
-def _parse_tag(arguments: CommandArguments) -> str | ArgumentError:
+def _parse_tag(arguments: CommandArguments) -> str:
     if not arguments.words or not _names_finding(arguments.words[0]):
-        return _missing_tag(arguments.words)
+        raise _missing_tag(arguments.words)
     word = arguments.words[0]
     if others := [other for other in arguments.words[1:] if _names_finding(other)]:
-        return ArgumentError(
-            f"{code_span(others[0], 60)} is one tag too many: write one command for each tag"
-        )
-    return reject_words(arguments.words[1:]) or word.lower()
+        raise ArgumentError(f"{code_span(others[0], 60)} is one tag too many: write one command for each tag")
+    reject_words(arguments.words[1:])
+    return word.lower()
 
 
 def _missing_tag(words: Sequence[str]) -> ArgumentError:
@@ -442,8 +433,10 @@ def _names_finding(word: str) -> bool:
     return is_tag(word.lower()) or _FINDING_ID.fullmatch(word) is not None
 
 
-def _missing_reason(arguments: CommandArguments) -> ArgumentError | None:
-    return None if arguments.reason else ArgumentError("a reason is missing")
+def _parse_reason(arguments: CommandArguments) -> str:
+    if not arguments.reason:
+        raise ArgumentError("a reason is missing")
+    return arguments.reason
 
 
 def _parse_hours(word: str) -> int | None:

@@ -31,7 +31,6 @@ from bot.pull_request.model import PullRequest, Ruling, RulingAction
 from bot.values import Account, Location, Repository
 
 COMMAND_PREFIX = "/feedback"
-"""How every command begins."""
 NO_ACCOUNT = 0
 """The account of a reply to somebody who was forgotten: it is counted, and says nothing of them."""
 MAX_REPLY_LENGTH = 60_000
@@ -82,16 +81,14 @@ def split_arguments(text: str) -> CommandArguments:
     return CommandArguments(tuple(word[1] or word[2] for word in _WORD.finditer(before)), reason or None)
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentError:
+class ArgumentError(Exception):
     """What is wrong with a command's arguments, as a sentence without its full stop."""
 
-    message: str
 
-
-def reject_words(words: Sequence[str]) -> ArgumentError | None:
-    """Say that the first of these words is not understood; None if there is none."""
-    return ArgumentError(f"{code_span(words[0], 60)} is not understood") if words else None
+def reject_words(words: Sequence[str]) -> None:
+    """Raise `ArgumentError` if there are words left that are not understood."""
+    if words:
+        raise ArgumentError(f"{code_span(words[0], 60)} is not understood")
 
 
 class CommandRequest(ABC):
@@ -124,9 +121,10 @@ class CommandRequest(ABC):
         return f"{cls.line()} {cls.usage}".rstrip()
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> Self | ArgumentError:
-        """Read the arguments, or say what is wrong with them; most commands have none."""
-        return reject_words(arguments.words) or cls()
+    def parse(cls, arguments: CommandArguments) -> Self:
+        """Read the arguments, of which most commands have none; raise `ArgumentError`."""
+        reject_words(arguments.words)
+        return cls()
 
     @abstractmethod
     def decide(self, context: CommandContext) -> CommandOutcome:
@@ -217,9 +215,7 @@ class CommandGiver:
 
     role: Permission | None
     is_author: bool = False
-    """They opened the pull request."""
     is_bot: bool = False
-    """GitHub says that the account is a bot."""
     is_agent: bool = False
     """A bot, or a user whom the repository calls an agent."""
     is_bot_itself: bool = False
@@ -251,7 +247,6 @@ class CommandFacts:
     me: Account
     now: datetime
     role: str | None = None
-    """The giver's role in the repository."""
     replies: tuple[PostedReply, ...] = ()
     """Replies in this thread from earlier turns."""
     new_replies: tuple[PostReply, ...] = ()
@@ -336,10 +331,7 @@ class CommandContext:
     @property
     def head_seen(self) -> str:
         """The head when the command was written: a comment's payload does not say it."""
-        written_at = self.invocation.text.at
-        earlier = (revision for revision in self.pull_request.revisions if revision.seen_at <= written_at)
-        newest = max(earlier, key=lambda revision: revision.seen_at, default=None)
-        return newest.head if newest else self.pull_request.head
+        return self.pull_request.head_at(self.invocation.text.at)
 
     def ruling(self, action: RulingAction, tag: str, reason: str) -> Ruling:
         """Build the giver's ruling on a tag."""
@@ -348,11 +340,13 @@ class CommandContext:
 
     def refuse(self) -> CommandOutcome:
         """React with confusion, and reply nothing."""
-        return CommandOutcome(self.pull_request, (self._reaction(ReactionKind.CONFUSED),))
+        return self.react(ReactionKind.CONFUSED)
 
-    def acknowledge(self) -> CommandOutcome:
-        """React, and leave the answer to the comment."""
-        return CommandOutcome(self.pull_request, (self._reaction(ReactionKind.EYES),))
+    def react(self, kind: ReactionKind) -> CommandOutcome:
+        """React, and leave an answer to the comment."""
+        text = self.invocation.text
+        where = self.pull_request.repository, text.where, text.id, text.node_id
+        return CommandOutcome(self.pull_request, (AddReaction(*where, kind),))
 
     def reply(self, body: str, *rulings: Ruling, anonymous: bool = False) -> CommandOutcome:
         """React and reply; the rulings are recorded in the pull request."""
@@ -369,8 +363,4 @@ class CommandContext:
         )
         if rulings:
             pull_request = replace(pull_request, rulings=(*pull_request.rulings, *rulings))
-        return CommandOutcome(pull_request, (self._reaction(ReactionKind.EYES),), (reply,))
-
-    def _reaction(self, kind: ReactionKind) -> AddReaction:
-        text = self.invocation.text
-        return AddReaction(self.pull_request.repository, text.where, text.id, text.node_id, kind)
+        return replace(self.react(ReactionKind.EYES), pull_request=pull_request, replies=(reply,))

@@ -11,7 +11,6 @@ from bot.findings.model import Finding
 from bot.gates.config import RepositoryRules
 from bot.iterations.model import current_iteration
 from bot.iterations.selection import (
-    SelectionReport,
     parse_choice,
     render_selection_report,
     select_iteration,
@@ -21,7 +20,6 @@ from bot.markdown.escape import code_span
 from bot.markdown.links import format_login, short_sha
 from bot.pull_request.model import (
     Item,
-    OverrideAudit,
     PullRequest,
     SelectionOverride,
     Stance,
@@ -116,24 +114,13 @@ def apply_selection(
         kind, account.login, reason, requester.at, requester.head, number, account.id
     )
     selection = select_iteration(report.trajectory, override, pull_request.head)
-    if selection.audit is None:
-        return pull_request, _head_moved_reply(requester, pull_request)
-    audits = (*pull_request.audits, selection.audit)[-MAX_AUDITS:]
-    return (
-        replace(pull_request, override=override, audits=audits),
-        _selected_reply(selection.audit, replace(report, selection=selection)),
-    )
-
-
-def _head_moved_reply(requester: SelectionRequester, pull_request: PullRequest) -> str:
-    seen, now = code_span(short_sha(requester.head)), code_span(short_sha(pull_request.head))
-    return (
-        f"Not selected: you asked at {seen}, but the head is now {now}. "
-        "If you still want it, repeat the command.\n"
-    )
-
-
-def _selected_reply(audit: OverrideAudit, report: SelectionReport) -> str:
+    audit = selection.audit
+    if audit is None:
+        seen, now = code_span(short_sha(requester.head)), code_span(short_sha(pull_request.head))
+        return pull_request, (
+            f"Not selected: you asked at {seen}, but the head is now {now}. "
+            "If you still want it, repeat the command.\n"
+        )
     change = (
         f"confirms iteration {audit.after}"
         if audit.before == audit.after
@@ -142,4 +129,5 @@ def _selected_reply(audit: OverrideAudit, report: SelectionReport) -> str:
     summary = (
         f"{format_login(audit.by)} {change}, at {code_span(short_sha(audit.head))}: {code_span(audit.reason)}"
     )
-    return f"{summary}\n\n{render_selection_report(report)}"
+    selected = replace(pull_request, override=override, audits=(*pull_request.audits, audit)[-MAX_AUDITS:])
+    return selected, f"{summary}\n\n{render_selection_report(replace(report, selection=selection))}"

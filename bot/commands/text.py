@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.commands.model import CommandRequest, InvalidCommand
-from bot.gates.model import Gate, Gates
+from bot.gates.model import Gates
 from bot.history.model import StoredCounts
 from bot.markdown.escape import code_span, escape_mentions, gate_code
 from bot.markdown.format import format_count, format_table, join_words
@@ -21,47 +21,27 @@ def explain_text(tag: str, gates: Gates, repository: Repository, web: GitHubLink
     """Explain a gate with its fix and examples; an unknown tag gets the nearest one."""
     gate = gates.get(tag)
     if gate is None:
-        return _unknown_tag_text(tag, gates)
-    parts = (
-        f"**{escape_mentions(gate.gate)}** {code_span(tag)} — {_severity(gate)}",
-        escape_mentions(gate.description),
-        f"Fix: {escape_mentions(gate.fix)}",
-        _examples(gate),
-        _guide(gate, repository, web),
-        _footer(tag),
-    )
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _severity(gate: Gate) -> str:
+        more = f" and {len(gates) - _MAX_TAGS} more" if len(gates) > _MAX_TAGS else ""
+        tags = ", ".join(map(code_span, gates.tags[:_MAX_TAGS]))
+        listed = f"\n\nThe gates here: {tags}{more}" if tags else ""
+        return f"No gate has the tag {code_span(tag)}.{_suggestion(gates.nearest(tag))}{listed}\n"
     severity = "blocking" if gate.is_blocking else "a warning, not blocking"
-    return f"{severity}, auto-fixable" if gate.auto_fixable else severity
-
-
-def _examples(gate: Gate) -> str:
-    return "\n".join(
+    fixable = ", auto-fixable" if gate.auto_fixable else ""
+    examples = (
         f"- Not {gate_code(example.bad, _MAX_EXAMPLE)}\n  but {gate_code(example.good, _MAX_EXAMPLE)}"
         for example in gate.examples
     )
-
-
-def _guide(gate: Gate, repository: Repository, web: GitHubLinks) -> str:
-    if not gate.guide:
-        return ""
-    return f"More: [{code_span(gate.guide)}]({web.guide_url(repository, gate.guide)})"
-
-
-def _footer(tag: str) -> str:
     wrong = f"Disagree? {code_span(f'/feedback-appeal {tag} reason: …')}"
     often = f"history of this gate: {code_span(f'/feedback-history {tag}')}"
-    return f"<sub>{wrong} · {often} · all commands: `/feedback-help`</sub>"
-
-
-def _unknown_tag_text(tag: str, gates: Gates) -> str:
-    more = f" and {len(gates) - _MAX_TAGS} more" if len(gates) > _MAX_TAGS else ""
-    tags = ", ".join(map(code_span, gates.tags[:_MAX_TAGS]))
-    listed = f"\n\nThe gates here: {tags}{more}" if tags else ""
-    return f"No gate has the tag {code_span(tag)}.{_suggestion(gates.nearest(tag))}{listed}\n"
+    parts = (
+        f"**{escape_mentions(gate.gate)}** {code_span(tag)} — {severity}{fixable}",
+        escape_mentions(gate.description),
+        f"Fix: {escape_mentions(gate.fix)}",
+        "\n".join(examples),
+        gate.guide and f"More: [{code_span(gate.guide)}]({web.guide_url(repository, gate.guide)})",
+        f"<sub>{wrong} · {often} · all commands: `/feedback-help`</sub>",
+    )
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _suggestion(tag: str | None) -> str:
@@ -104,7 +84,13 @@ def export_text(login: str, repository: Repository, public_url: str | None) -> s
 
 def forget_text(login: str, stored: StoredCounts, *, done: bool = False) -> str:
     """Say what is deleted and what stays, in the store and on GitHub."""
-    what = _stored_counts(stored)
+    parts = (
+        (stored.pull_requests, "pull request"),
+        (stored.verdicts, "verdict"),
+        (stored.commands, "command"),
+    )
+    counts = [format_count(number, noun) for number, noun in parts if number]
+    what = join_words([*counts, "the webhook deliveries that name you"])
     if done:
         # Without the login: what is still to be posted is in the store.
         return f"Deleted in this repository: {what}.\n\n{_WHAT_STAYS}\n"
@@ -140,16 +126,6 @@ def private_record_text(login: str, repository: Repository, public_url: str | No
 
 def _row(command: type[CommandRequest]) -> tuple[object, ...]:
     return code_span(command.synopsis()), command.help, command.who, code_span(command.example)
-
-
-def _stored_counts(stored: StoredCounts) -> str:
-    parts = (
-        (stored.pull_requests, "pull request"),
-        (stored.verdicts, "verdict"),
-        (stored.commands, "command"),
-    )
-    counts = [format_count(number, noun) for number, noun in parts if number]
-    return join_words([*counts, "the webhook deliveries that name you"])
 
 
 def dismissed_text(ruling: Ruling, open_tags: Sequence[str]) -> str:
@@ -208,5 +184,5 @@ def _tag_at_head(ruling: Ruling) -> str:
 
 def _open_tags(tags: Sequence[str]) -> str:
     if not tags:
-        return "No tag is open."
-    return f"{format_count(len(tags), 'tag')} open: {join_words([code_span(tag) for tag in tags])}."
+        return "No issue is open."
+    return f"{format_count(len(tags), 'issue')} open: {join_words([code_span(tag) for tag in tags])}."

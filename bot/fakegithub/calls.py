@@ -1,28 +1,22 @@
-"""API calls, required permissions, answers and pagination."""
+"""Endpoints: the table's row, the call that it answers, required permissions, pages of lists."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
 
-from bot.fakegithub.model import (
-    Account,
-    ApiRefusal,
-    Issue,
-    PullRequest,
-    Repository,
-    invalid_refusal,
-    not_found_refusal,
-)
+from bot.fakegithub.model import Account, ApiRefusal, Repository, invalid_refusal, not_found_refusal, show
 from bot.fakegithub.tokens import AppCaller, Caller, InstallationCaller, UserCaller
 
 if TYPE_CHECKING:
-    from bot.fakegithub.server import GitHubActions
+    from bot.fakegithub.issues import Issue
+    from bot.fakegithub.pulls import PullRequest
+    from bot.fakegithub.server import FakeGitHub
 
-PagedItem = TypeVar("PagedItem")
+Item = TypeVar("Item")
 
 REPO_ROUTE = "/repos/{owner}/{repo}"
 
@@ -49,7 +43,7 @@ class ApiAnswer:
 class ApiCall:
     """One request, with its caller and its repository resolved."""
 
-    github: GitHubActions
+    github: FakeGitHub
     caller: Caller
     params: Mapping[str, str]
     query: Mapping[str, str]
@@ -92,19 +86,13 @@ class ApiCall:
             raise ApiRefusal(400, "Body should be a JSON object")
         return self.body
 
-    def number(self, name: str) -> int:
-        """A number in the path."""
+    def find(self, things: Mapping[Any, Item], name: str) -> Item:
+        """The thing with the number or the name that is in the path."""
         text = self.params[name]
-        if not text.isdecimal():
+        key = int(text) if text.isdecimal() and text not in things else text
+        if key not in things:
             raise not_found_refusal()
-        return int(text)
-
-    def find(self, things: Mapping[int, PagedItem], name: str) -> PagedItem:
-        """The thing with the number in the path."""
-        thing = things.get(self.number(name))
-        if thing is None:
-            raise not_found_refusal()
-        return thing
+        return things[key]
 
     @property
     def thread(self) -> Issue:
@@ -114,10 +102,7 @@ class ApiCall:
     @property
     def pull(self) -> PullRequest:
         """The pull request in the path."""
-        thread = self.find(self.repository.threads, "pull_number")
-        if not isinstance(thread, PullRequest):
-            raise not_found_refusal()
-        return thread
+        return self.find({pull.number: pull for pull in self.github.pulls_of(self.repository)}, "pull_number")
 
     @property
     def since(self) -> datetime:
@@ -131,18 +116,54 @@ class ApiCall:
             raise invalid_refusal(resource, name, "missing_field")
         return value
 
+    def cut_page(self, items: Sequence[Item]) -> tuple[Sequence[Item], Mapping[str, str]]:
+        """Return the requested page, and the header that leads to the others."""
+        size, number = self.page_size, max(_integer(self.query.get("page"), 1), 1)
+        last = max(-(-len(items) // size), 1)
+        links: dict[str, int] = {}
+        if number > 1:
+            links |= {"prev": number - 1, "first": 1}
+        if number < last:
+            links |= {"next": number + 1, "last": last}
+        header = ", ".join(
+            f'<{self.url}?{urlencode({**self.query, "page": to})}>; rel="{name}"'
+            for name, to in links.items()
+        )
+        return items[(number - 1) * size : number * size], {"Link": header} if header else {}
 
-ApiHandler = Callable[[ApiCall], ApiAnswer]
+    @property
+    def page_size(self) -> int:
+        """The requested number of items on a page."""
+        return min(max(_integer(self.query.get("per_page"), 30), 1), 100)
+
+
+def _integer(text: str | None, default: int) -> int:
+    return int(text) if text is not None and text.isdecimal() else default
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One endpoint: GitHub's own path template, who may call, and what answers."""
+    """One endpoint: GitHub's own path template, who may call, what is shown, and the status of the answer."""
 
     method: str
     path: str
-    answer: ApiHandler
     needs: RequiredAccess
+    handle: Callable[[ApiCall], object]
+    """Returns what is shown: one thing, or a list of which the answer has a page."""
+    status: int = 200
+    listed_as: str = ""
+    """The field that has the list, where the answer is an object with its length."""
+
+    def answer(self, call: ApiCall) -> ApiAnswer:
+        """Carry out the call."""
+        result = self.handle(call)
+        if isinstance(result, ApiAnswer):
+            return result
+        if not isinstance(result, list | tuple):
+            return ApiAnswer(show(result), self.status)
+        page, headers = call.cut_page(result)
+        body = {"total_count": len(result), self.listed_as: show(page)} if self.listed_as else show(page)
+        return ApiAnswer(body, self.status, headers)
 
 
 def requires_read(*permissions: str) -> RequiredAccess:
@@ -158,51 +179,3 @@ def requires_write(*permissions: str) -> RequiredAccess:
 APP_ONLY = RequiredAccess(app=True)
 
 ANYBODY = RequiredAccess()
-
-_DEFAULT_SIZE, _MAX_SIZE = 30, 100
-
-ApiShape = Callable[["GitHubActions", PagedItem], object]
-
-
-def show(find: Callable[[ApiCall], PagedItem], shape: ApiShape[PagedItem]) -> ApiHandler:
-    """Respond with the requested object."""
-    return lambda call: ApiAnswer(shape(call.github, find(call)))
-
-
-def show_page(find: Callable[[ApiCall], Iterable[PagedItem]], shape: ApiShape[PagedItem]) -> ApiHandler:
-    """Respond with the requested page of a list."""
-    return lambda call: page_answer(call, find(call), shape)
-
-
-def page_answer(call: ApiCall, items: Iterable[PagedItem], shape: ApiShape[PagedItem]) -> ApiAnswer:
-    """Answer with the requested page of a list, and the addresses of the others in the `Link` header."""
-    page, headers = cut_page(call, items)
-    return ApiAnswer([shape(call.github, item) for item in page], headers=headers)
-
-
-def cut_page(call: ApiCall, items: Iterable[PagedItem]) -> tuple[list[PagedItem], Mapping[str, str]]:
-    """Return the requested page, and the header that leads to the others."""
-    everything = list(items)
-    size = page_size(call)
-    number = max(_integer(call.query.get("page"), 1), 1)
-    last = max(-(-len(everything) // size), 1)
-    links: dict[str, int] = {}
-    if number > 1:
-        links |= {"prev": number - 1, "first": 1}
-    if number < last:
-        links |= {"next": number + 1, "last": last}
-    header = ", ".join(f'<{_address(call, to)}>; rel="{name}"' for name, to in links.items())
-    return everything[(number - 1) * size : number * size], {"Link": header} if header else {}
-
-
-def page_size(call: ApiCall) -> int:
-    """The requested number of items on a page."""
-    return min(max(_integer(call.query.get("per_page"), _DEFAULT_SIZE), 1), _MAX_SIZE)
-
-
-def _address(call: ApiCall, number: int) -> str:
-    return f"{call.url}?{urlencode({**call.query, 'page': number})}"
-
-
-def _integer(text: str | None, default: int) -> int:
-    return int(text) if text is not None and text.isdecimal() else default

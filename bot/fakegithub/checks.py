@@ -1,52 +1,47 @@
-"""Check runs, workflow runs and statuses: JSON, actions, endpoints."""
+"""Check runs, workflow runs and statuses: what they are, what Apps do with them, endpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 
-from bot.fakegithub.calls import (
-    REPO_ROUTE,
-    ApiAnswer,
-    ApiCall,
-    Route,
-    cut_page,
-    page_answer,
-    requires_read,
-    requires_write,
-)
+from bot.fakegithub.calls import REPO_ROUTE, ApiAnswer, ApiCall, Route, requires_read, requires_write
 from bot.fakegithub.model import (
-    Annotation,
+    Account,
     ApiRefusal,
     App,
-    CheckRun,
-    CommitStatus,
-    PullRequest,
+    Json,
+    Node,
     Repository,
-    WorkflowRun,
+    addresses,
+    fields,
     invalid_refusal,
     node_id,
     not_found_refusal,
+    same,
+    show,
 )
-from bot.fakegithub.pulls import pulls_at
-from bot.fakegithub.repositories import Actions, Actor
-from bot.fakegithub.shapes import (
-    ShapeJson,
-    addresses,
-    app_json,
-    avatar_url,
-    fields,
-    format_time,
-    page_url,
-    repository_json,
-    repository_url,
-    user_json,
-)
-from bot.fakegithub.world import World
+from bot.fakegithub.pulls import PullRequest, PullRequestActions
+from bot.fakegithub.repositories import email_of
+from bot.fakegithub.world import Actor
 
 ACTIONS_SLUG = "github-actions"
 """The App whose check runs are the jobs of workflows."""
+
+
+@dataclass(slots=True, eq=False)
+class Annotation:
+    """A check's finding at a place."""
+
+    path: str
+    start_line: int
+    end_line: int
+    annotation_level: str
+    message: str
+    title: str | None = None
+    raw_details: str | None = None
+    start_column: int | None = None
+    end_column: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,138 +54,149 @@ class CheckOutput:
     annotations: tuple[Annotation, ...] = ()
 
 
-_RUN_FIELDS = ("head_sha", "status", "conclusion", "started_at", "completed_at")
+def _pulls_at(repository: Repository, sha: str) -> list[Json]:
+    """The open pull requests with this head, but none from forks."""
+    return [
+        pull.in_short
+        for pull in repository.threads.values()
+        if isinstance(pull, PullRequest)
+        and (pull.head_sha, pull.state, pull.head_repository) == (sha, "open", repository)
+    ]
 
 
-def check_run_json(world: World, run: CheckRun) -> ShapeJson:
-    """A check run; pull requests from forks are not named in it."""
-    api = f"{repository_url(world, run.repository)}/check-runs/{run.id}"
-    page = f"{page_url(world, run.repository)}/runs/{run.id}"
-    output = fields(run, "title", "summary", "text") | addresses(api, "annotations")
-    return fields(run, "id", "name", "node_id", "external_id", *_RUN_FIELDS) | {
-        "url": api,
-        "html_url": page,
-        "details_url": run.details_url or page,
-        "output": output | {"annotations_count": len(run.annotations)},
-        "check_suite": {"id": run.suite_id},
-        "app": app_json(world, run.app),
-        "pull_requests": [_minimal(world, pull) for pull in pulls_at(run.repository, run.head_sha)],
-    }
+@dataclass(slots=True, eq=False)
+class CheckRun(Node):
+    """A check on a commit, by an App; `log` is that of a job of GitHub Actions."""
+
+    prefix = "CR"
+    api = "{0.repository.url}/check-runs/{0.id}"
+    page = "{0.repository.html_url}/runs/{0.id}"
+    shown = "id name node_id external_id head_sha status conclusion completed_at url html_url app"
+    suite_id: int
+    repository: Repository
+    app: App
+    name: str
+    head_sha: str
+    status: str
+    conclusion: str | None = None
+    completed_at: datetime | None = None
+    title: str | None = None
+    summary: str | None = None
+    text: str | None = None
+    external_id: str = ""
+    details_url: str | None = None
+    annotations: list[Annotation] = field(default_factory=list)
+    log: str | None = None
+
+    def _more(self) -> Json:
+        output = fields(self, "title summary text") | addresses(self.url, "annotations")
+        return {
+            "started_at": show(self.created_at),
+            "details_url": self.details_url or self.html_url,
+            "output": output | {"annotations_count": len(self.annotations)},
+            "check_suite": {"id": self.suite_id},
+            "pull_requests": _pulls_at(self.repository, self.head_sha),
+        }
+
+    @property
+    def suite(self) -> Json:
+        """The suite that the run is in."""
+        pulls = _pulls_at(self.repository, self.head_sha)
+        return fields(self, "head_sha status conclusion app created_at") | {
+            "id": self.suite_id,
+            "node_id": node_id("CS", self.suite_id),
+            "head_branch": next((pull["head"]["ref"] for pull in pulls), None),
+            "url": f"{self.repository.url}/check-suites/{self.suite_id}",
+            "before": None,
+            "after": self.head_sha,
+            "pull_requests": pulls,
+            "updated_at": show(self.completed_at or self.created_at),
+        }
 
 
-def check_suite_json(world: World, run: CheckRun) -> ShapeJson:
-    """The suite around a check run, as its webhook has it."""
-    pulls = pulls_at(run.repository, run.head_sha)
-    return fields(run, "head_sha", "status", "conclusion") | {
-        "id": run.suite_id,
-        "node_id": node_id("CS", run.suite_id),
-        "head_branch": pulls[0].head_ref if pulls else None,
-        "url": f"{repository_url(world, run.repository)}/check-suites/{run.suite_id}",
-        "before": None,
-        "after": run.head_sha,
-        "pull_requests": [_minimal(world, pull) for pull in pulls],
-        "app": app_json(world, run.app),
-        "created_at": format_time(run.started_at),
-        "updated_at": format_time(run.completed_at or run.started_at),
-    }
+@dataclass(slots=True, eq=False)
+class WorkflowRun(Node):
+    """A workflow of GitHub Actions that ran on a commit; its jobs are the check runs of its suite."""
+
+    prefix = "WFR"
+    api = "{0.repository.url}/actions/runs/{0.id}"
+    page = "{0.repository.html_url}/actions/runs/{0.id}"
+    shown = "id name node_id head_branch head_sha event workflow_id url html_url repository head_repository"
+    below = "jobs logs artifacts cancel rerun"
+    suite_id: int = field(init=False)
+    workflow_id: int
+    repository: Repository
+    name: str
+    event: str
+    head_branch: str
+    head_sha: str
+    head_repository: Repository
+    actor: Account
+    attempt: int = 1
+    called: tuple[str, ...] = ()  # reusable workflows, `owner/repo/path@ref`
+
+    def __post_init__(self) -> None:
+        Node.__post_init__(self)
+        self.suite_id = self.world.new_id()
+
+    @property
+    def jobs(self) -> list[CheckRun]:
+        """The newest job of every name."""
+        jobs = [run for run in self.repository.check_runs.values() if run.suite_id == self.suite_id]
+        return list({job.name: job for job in jobs}.values())
+
+    def _more(self) -> Json:
+        # Its status and conclusion come from its jobs.
+        repository, commit = self.repository, self.repository.objects.commits[self.head_sha]
+        statuses, conclusions = {job.status for job in self.jobs}, {job.conclusion for job in self.jobs}
+        status = statuses.pop() if len(statuses) == 1 else "in_progress" if statuses else "queued"
+        failed = sorted(str(conclusion) for conclusion in conclusions - {"success", "skipped", "neutral"})
+        person = {"name": commit.login, "email": email_of(commit.login)}
+        return {
+            **same(self.created_at, "created_at updated_at run_started_at"),
+            **same(self.actor.or_ghost, "actor triggering_actor"),
+            "check_suite_id": self.suite_id,
+            "path": f".github/workflows/{self.name.lower().replace(' ', '-')}.yml",
+            "display_title": commit.message.partition("\n")[0],
+            "run_number": [*repository.workflow_runs].index(self.id) + 1,
+            "run_attempt": self.attempt,
+            "status": status,
+            "conclusion": None if status != "completed" else failed[0] if failed else "success",
+            "pull_requests": _pulls_at(repository, self.head_sha),
+            "check_suite_url": f"{repository.url}/check-suites/{self.suite_id}",
+            "workflow_url": f"{repository.url}/actions/workflows/{self.workflow_id}",
+            "referenced_workflows": [{"path": path, "sha": self.head_sha} for path in self.called],
+            "head_commit": {
+                "id": commit.sha,
+                "tree_id": commit.tree_sha,
+                "message": commit.message,
+                "timestamp": show(commit.at),
+                "author": person,
+                "committer": person,
+            },
+        }
 
 
-def workflow_run_json(world: World, run: WorkflowRun) -> ShapeJson:
-    """A run of a workflow; its status and conclusion come from its jobs."""
-    repository, commit = run.repository, run.repository.objects.commits[run.head_sha]
-    actions = f"{repository_url(world, repository)}/actions"
-    api, workflow = f"{actions}/runs/{run.id}", f"{actions}/workflows/{run.workflow_id}"
-    suite = f"{repository_url(world, repository)}/check-suites/{run.suite_id}"
-    statuses, conclusions = {job.status for job in run.jobs}, {job.conclusion for job in run.jobs}
-    status = statuses.pop() if len(statuses) == 1 else "in_progress" if statuses else "queued"
-    failed = sorted(str(conclusion) for conclusion in conclusions - {"success", "skipped", "neutral"})
-    person = {"name": commit.login, "email": f"{commit.login}@users.noreply.github.com"}
-    pulls = pulls_at(repository, run.head_sha)
-    created, actor = format_time(run.created_at), user_json(world, run.actor)
-    return {
-        **fields(run, "id", "name", "node_id", "head_branch", "head_sha", "event", "workflow_id"),
-        **addresses(api, "jobs", "logs", "artifacts", "cancel", "rerun"),
-        **dict.fromkeys(("created_at", "updated_at", "run_started_at"), created),
-        **dict.fromkeys(("actor", "triggering_actor"), actor),
-        "check_suite_id": run.suite_id,
-        "check_suite_node_id": node_id("CS", run.suite_id),
-        "path": f".github/workflows/{run.name.lower().replace(' ', '-')}.yml",
-        "display_title": commit.message.partition("\n")[0],
-        "run_number": [*repository.workflow_runs].index(run.id) + 1,
-        "run_attempt": run.attempt,
-        "status": status,
-        "conclusion": None if status != "completed" else failed[0] if failed else "success",
-        "url": api,
-        "html_url": f"{page_url(world, repository)}/actions/runs/{run.id}",
-        "pull_requests": [_minimal(world, pull) for pull in pulls],
-        "check_suite_url": suite,
-        "previous_attempt_url": f"{api}/attempts/{run.attempt - 1}" if run.attempt > 1 else None,
-        "workflow_url": workflow,
-        "referenced_workflows": [{"path": path, "sha": run.head_sha} for path in run.called],
-        "head_commit": {
-            "id": commit.sha,
-            "tree_id": commit.tree_sha,
-            "message": commit.message,
-            "timestamp": format_time(commit.at),
-            "author": person,
-            "committer": person,
-        },
-        "repository": repository_json(world, repository),
-        "head_repository": repository_json(world, run.head_repository),
-    }
+@dataclass(slots=True, eq=False)
+class CommitStatus(Node):
+    """A commit status."""
+
+    prefix = "SC"
+    api = "{0.repository.url}/statuses/{0.sha}"
+    shown = "id node_id state description target_url context created_at url"
+    repository: Repository
+    sha: str
+    context: str
+    state: str
+    creator: Account
+    description: str | None = None
+    target_url: str | None = None
+
+    def _more(self) -> Json:
+        return {"avatar_url": self.creator.avatar_url, "updated_at": show(self.created_at)}
 
 
-def annotation_json(world: World, run: CheckRun, annotation: Annotation) -> ShapeJson:
-    """A finding at a place."""
-    blob = f"{page_url(world, run.repository)}/blob/{run.head_sha}/{annotation.path}"
-    return asdict(annotation) | {"blob_href": blob}
-
-
-STATUS_FIELDS = ("state", "description", "target_url", "context", "created_at")
-
-
-def status_json(world: World, repository: Repository, status: CommitStatus) -> ShapeJson:
-    """One commit status."""
-    return fields(status, "id", "node_id", *STATUS_FIELDS) | {
-        "url": f"{repository_url(world, repository)}/statuses/{status.sha}",
-        "avatar_url": avatar_url(status.creator),
-        "updated_at": format_time(status.created_at),
-    }
-
-
-def combined_status_json(
-    world: World, repository: Repository, sha: str, statuses: Sequence[CommitStatus]
-) -> ShapeJson:
-    """The newest status of every context, and what they come to."""
-    newest = {status.context: status for status in statuses if status.sha == sha}
-    states = {item.state for item in newest.values()}
-    failed = states & {"failure", "error"}
-    state = "failure" if failed else "success" if states == {"success"} else "pending"
-    api = repository_url(world, repository)
-    return {
-        "state": state,
-        "sha": sha,
-        "total_count": len(newest),
-        "statuses": [status_json(world, repository, item) for item in newest.values()],
-        "repository": repository_json(world, repository),
-        "commit_url": f"{api}/commits/{sha}",
-        "url": f"{api}/commits/{sha}/status",
-    }
-
-
-def _minimal(world: World, pull: PullRequest) -> ShapeJson:
-    api = repository_url(world, pull.repository)
-    repository = {"id": pull.repository.id, "name": pull.repository.name, "url": api}
-    return {
-        "id": pull.pull_id,
-        "number": pull.number,
-        "url": f"{api}/pulls/{pull.number}",
-        "head": {"ref": pull.head_ref, "sha": pull.head_sha, "repo": repository},
-        "base": {"ref": pull.base_ref, "sha": pull.base_sha, "repo": repository},
-    }
-
-
-class CheckActions(Actions):
+class CheckActions(PullRequestActions):
     """Check runs and commit statuses."""
 
     def check(  # noqa: PLR0913  # a test names only what it changes
@@ -223,20 +229,10 @@ class CheckActions(Actions):
         """Begin a check on a commit; a newer one of the same name is a rerun."""
         slug = ACTIONS_SLUG if workflow is not None else app
         by = slug if isinstance(slug, App) else self.other_app(slug)
-        run = CheckRun(
-            self.new_id(),
-            self._suite_id(repository, sha, by) if workflow is None else workflow.suite_id,
-            repository,
-            by,
-            name,
-            sha,
-            status,
-            None,
-            self.now(),
-            completed_at=None,
-        )
+        suite_id = self._suite_id(repository, sha, by) if workflow is None else workflow.suite_id
+        run = CheckRun(self, suite_id, repository, by, name, sha, status)
         if workflow is not None:
-            run.details_url = f"{page_url(self, repository)}/actions/runs/{workflow.id}/job/{run.id}"
+            run.details_url = f"{workflow.html_url}/job/{run.id}"
         repository.check_runs[run.id] = run
         self._emit_check(run, "created")
         return run
@@ -245,11 +241,10 @@ class CheckActions(Actions):
         self, pull: PullRequest, name: str = "CI", *, event: str = "pull_request", by: Actor | None = None
     ) -> WorkflowRun:
         """Run a workflow of GitHub Actions on the head; its jobs are checks with `workflow=`."""
-        repository = pull.repository
+        repository, actor = pull.repository, self.account(by or pull.user)
         ids = (run.workflow_id for run in repository.workflow_runs.values() if run.name == name)
         run = WorkflowRun(
-            self.new_id(),
-            self.new_id(),
+            self,
             next(ids, None) or self.new_id(),
             repository,
             name,
@@ -257,8 +252,7 @@ class CheckActions(Actions):
             pull.head_ref,
             pull.head_sha,
             pull.head_repository or repository,
-            self.account(by or pull.user),
-            self.now(),
+            actor,
         )
         repository.workflow_runs[run.id] = run
         self.changed()
@@ -277,110 +271,43 @@ class CheckActions(Actions):
             run.annotations.extend(output.annotations)
         self.changed()
 
-    def other_app(self, slug: str) -> App:
-        """Another App by its slug; created if there is none."""
-        if slug not in self.apps:
-            owner, bot = self.account(f"{slug}-makers", "Organization"), self.account(f"{slug}[bot]")
-            granted = {"checks": "write", "metadata": "read"}
-            self.apps[slug] = App(self.new_id(), slug, slug, owner, bot, None, granted, (), self.now())
-        return self.apps[slug]
-
     def _suite_id(self, repository: Repository, sha: str, app: App) -> int:
         """The suite of an App on a commit; all its runs there are in it."""
         runs = repository.check_runs.values()
-        same = (run.suite_id for run in runs if run.app is app and run.head_sha == sha)
-        return next(same, None) or self.new_id()
+        suites = (run.suite_id for run in runs if run.app is app and run.head_sha == sha)
+        return next(suites, None) or self.new_id()
 
     def _emit_check(self, run: CheckRun, action: str) -> None:
-        content = check_run_json(self, run) | {"check_suite": check_suite_json(self, run)}
-        self.emit("check_run", run.repository, run.app.bot, {"action": action, "check_run": content})
+        content = run.json | {"check_suite": run.suite}
+        self.emit("check_run", run.repository, run.app.bot, action=action, check_run=content)
 
 
 _MAX_ANNOTATIONS = 50
 _MAX_TEXT = 65_535
 
 
-def create_run(call: ApiCall) -> ApiAnswer:
-    """A new check run of the calling App."""
+def _create_run(call: ApiCall) -> CheckRun:
     name, sha = call.text("name", "CheckRun"), call.text("head_sha", "CheckRun")
     if sha not in call.repository.objects.commits:
         raise ApiRefusal(422, f"No commit found for SHA: {sha}")
-    output = _output(call.fields)
+    output = _parse_output(call)
     status = call.fields.get("status", "queued")
     run = call.github.start_check_run(call.repository, sha, name, app=call.github.app, status=status)
-    _apply(call, run, output)
-    return ApiAnswer(check_run_json(call.github, run), status=201)
+    return _describe(call, run, output)
 
 
-def update_run(call: ApiCall) -> ApiAnswer:
-    """More about a check run of the calling App."""
-    run = _run(call)
+def _update_run(call: ApiCall) -> CheckRun:
+    run = _find_run(call)
     if run.app is not call.github.app:
         raise ApiRefusal(
             403, "Invalid app_id - check run can only be modified by the GitHub App that created it."
         )
-    output = _output(call.fields)
-    run.name = call.fields.get("name", run.name)
-    run.status = call.fields.get("status", run.status)
-    _apply(call, run, output)
-    return ApiAnswer(check_run_json(call.github, run))
+    output = _parse_output(call)
+    run.name, run.status = (call.fields.get(part, getattr(run, part)) for part in ("name", "status"))
+    return _describe(call, run, output)
 
 
-def list_annotations(call: ApiCall) -> ApiAnswer:
-    """What a check run found."""
-    run = _run(call)
-    return page_answer(
-        call, run.annotations, lambda github, annotation: annotation_json(github, run, annotation)
-    )
-
-
-def list_runs(call: ApiCall) -> ApiAnswer:
-    """The check runs of a commit; of an App's runs with one name the newest, unless all are asked for."""
-    sha = call.repository.branches.get(call.params["ref"], call.params["ref"])
-    name, app_id = call.query.get("check_name"), call.query.get("app_id")
-    runs = [
-        run
-        for run in call.repository.check_runs.values()
-        if run.head_sha == sha and name in {None, run.name} and app_id in {None, str(run.app.id)}
-    ]
-    if call.query.get("filter", "latest") == "latest":
-        runs = list({(run.app.id, run.name): run for run in runs}.values())
-    page, headers = cut_page(call, runs)
-    body = {"total_count": len(runs), "check_runs": [check_run_json(call.github, run) for run in page]}
-    return ApiAnswer(body, headers=headers)
-
-
-def list_workflow_runs(call: ApiCall) -> ApiAnswer:
-    """The runs of workflows, newest first; only here GitHub names the event that started a run."""
-    suite, runs = call.query.get("check_suite_id"), reversed(call.repository.workflow_runs.values())
-    chosen = [run for run in runs if suite in {None, str(run.suite_id)}]
-    page, headers = cut_page(call, chosen)
-    shown = [workflow_run_json(call.github, run) for run in page]
-    return ApiAnswer({"total_count": len(chosen), "workflow_runs": shown}, headers=headers)
-
-
-def get_workflow_run(call: ApiCall) -> ApiAnswer:
-    """One run of a workflow."""
-    return ApiAnswer(workflow_run_json(call.github, call.find(call.repository.workflow_runs, "run_id")))
-
-
-def get_job_log(call: ApiCall) -> ApiAnswer:
-    """Where a job's log can be read for a minute, without a token; a job that still runs has none."""
-    job = call.find(call.repository.check_runs, "job_id")
-    if job.log is None or job.status != "completed":
-        raise not_found_refusal()
-    return ApiAnswer(status=302, headers={"Location": f"{call.github.logs_url}/{job.id}"})
-
-
-def get_status(call: ApiCall) -> ApiAnswer:
-    """What the statuses of a commit come to."""
-    sha = call.repository.branches.get(call.params["ref"], call.params["ref"])
-    if sha not in call.repository.objects.commits:
-        raise not_found_refusal()
-    return ApiAnswer(combined_status_json(call.github, call.repository, sha, call.repository.statuses))
-
-
-def _apply(call: ApiCall, run: CheckRun, output: CheckOutput | None) -> None:
+def _describe(call: ApiCall, run: CheckRun, output: CheckOutput | None) -> CheckRun:
     run.external_id = call.fields.get("external_id", run.external_id)
     run.details_url = call.fields.get("details_url", run.details_url)
     conclusion = call.fields.get("conclusion")
@@ -388,12 +315,13 @@ def _apply(call: ApiCall, run: CheckRun, output: CheckOutput | None) -> None:
         call.github.complete_check_run(run, conclusion, output)
     else:
         call.github.describe_check_run(run, output)
+    return run
 
 
-def _output(body: dict[str, Any]) -> CheckOutput | None:
-    if body.get("status") == "completed" and body.get("conclusion") is None:
+def _parse_output(call: ApiCall) -> CheckOutput | None:
+    if call.fields.get("status") == "completed" and call.fields.get("conclusion") is None:
         raise invalid_refusal("CheckRun", "conclusion", "missing_field")
-    output = body.get("output")
+    output = call.fields.get("output")
     if output is None:
         return None
     annotations = output.get("annotations", ())
@@ -405,19 +333,82 @@ def _output(body: dict[str, Any]) -> CheckOutput | None:
     return CheckOutput(output.get("title"), output.get("summary"), output.get("text"), parsed)
 
 
-def _run(call: ApiCall) -> CheckRun:
+def _list_annotations(call: ApiCall) -> list[Json]:
+    run = _find_run(call)
+    blob = f"{run.repository.html_url}/blob/{run.head_sha}"
+    return [asdict(found) | {"blob_href": f"{blob}/{found.path}"} for found in run.annotations]
+
+
+def _list_runs(call: ApiCall) -> list[CheckRun]:
+    """The check runs of a commit; of an App's runs with one name the newest, unless all are asked for."""
+    sha = _resolve_ref(call)
+    name, app_id = call.query.get("check_name"), call.query.get("app_id")
+    runs = [
+        run
+        for run in call.repository.check_runs.values()
+        if run.head_sha == sha and name in {None, run.name} and app_id in {None, str(run.app.id)}
+    ]
+    if call.query.get("filter", "latest") == "latest":
+        return list({(run.app.id, run.name): run for run in runs}.values())
+    return runs
+
+
+def _list_workflow_runs(call: ApiCall) -> list[WorkflowRun]:
+    """The runs of workflows, newest first; only here GitHub names the event that started a run."""
+    suite, runs = call.query.get("check_suite_id"), reversed(call.repository.workflow_runs.values())
+    return [run for run in runs if suite in {None, str(run.suite_id)}]
+
+
+def _get_job_log(call: ApiCall) -> ApiAnswer:
+    """Where a job's log can be read for a minute, without a token; a job that still runs has none."""
+    job = call.find(call.repository.check_runs, "job_id")
+    if job.log is None or job.status != "completed":
+        raise not_found_refusal()
+    return ApiAnswer(status=302, headers={"Location": f"{call.github.logs_url}/{job.id}"})
+
+
+def _get_status(call: ApiCall) -> Json:
+    """The newest status of every context on a commit, and what they come to."""
+    sha, repository = _resolve_ref(call), call.repository
+    if sha not in repository.objects.commits:
+        raise not_found_refusal()
+    newest = {status.context: status for status in repository.statuses if status.sha == sha}
+    states = {status.state for status in newest.values()}
+    failed = states & {"failure", "error"}
+    return {
+        "state": "failure" if failed else "success" if states == {"success"} else "pending",
+        "sha": sha,
+        "total_count": len(newest),
+        "statuses": show([*newest.values()]),
+        "repository": repository.json,
+        "commit_url": f"{repository.url}/commits/{sha}",
+        "url": f"{repository.url}/commits/{sha}/status",
+    }
+
+
+def _resolve_ref(call: ApiCall) -> str:
+    return call.repository.branches.get(call.params["ref"], call.params["ref"])
+
+
+def _find_run(call: ApiCall) -> CheckRun:
     return call.find(call.repository.check_runs, "check_run_id")
 
 
-_RUN = f"{REPO_ROUTE}/check-runs/{{check_run_id}}"
+def _find_workflow_run(call: ApiCall) -> WorkflowRun:
+    return call.find(call.repository.workflow_runs, "run_id")
+
+
+_RUN, _ACTIONS = f"{REPO_ROUTE}/check-runs/{{check_run_id}}", f"{REPO_ROUTE}/actions"
+_AT = f"{REPO_ROUTE}/commits/{{ref}}"
+_READ, _WRITE, _READ_ACTIONS = requires_read("checks"), requires_write("checks"), requires_read("actions")
 
 CHECK_ROUTES = (
-    Route("POST", f"{REPO_ROUTE}/check-runs", create_run, requires_write("checks")),
-    Route("PATCH", _RUN, update_run, requires_write("checks")),
-    Route("GET", f"{_RUN}/annotations", list_annotations, requires_read("checks")),
-    Route("GET", f"{REPO_ROUTE}/commits/{{ref}}/check-runs", list_runs, requires_read("checks")),
-    Route("GET", f"{REPO_ROUTE}/actions/runs", list_workflow_runs, requires_read("actions")),
-    Route("GET", f"{REPO_ROUTE}/actions/runs/{{run_id}}", get_workflow_run, requires_read("actions")),
-    Route("GET", f"{REPO_ROUTE}/actions/jobs/{{job_id}}/logs", get_job_log, requires_read("actions")),
-    Route("GET", f"{REPO_ROUTE}/commits/{{ref}}/status", get_status, requires_read("statuses")),
+    Route("POST", f"{REPO_ROUTE}/check-runs", _WRITE, _create_run, 201),
+    Route("PATCH", _RUN, _WRITE, _update_run),
+    Route("GET", f"{_RUN}/annotations", _READ, _list_annotations),
+    Route("GET", f"{_AT}/check-runs", _READ, _list_runs, listed_as="check_runs"),
+    Route("GET", f"{_ACTIONS}/runs", _READ_ACTIONS, _list_workflow_runs, listed_as="workflow_runs"),
+    Route("GET", f"{_ACTIONS}/runs/{{run_id}}", _READ_ACTIONS, _find_workflow_run),
+    Route("GET", f"{_ACTIONS}/jobs/{{job_id}}/logs", _READ_ACTIONS, _get_job_log),
+    Route("GET", f"{_AT}/status", requires_read("statuses"), _get_status),
 )

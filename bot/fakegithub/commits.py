@@ -1,138 +1,111 @@
-"""Commits, trees and files: JSON and endpoints."""
+"""Commits, trees and files: their JSON and endpoints."""
 
 from __future__ import annotations
 
 import base64
 import posixpath
-from typing import Any
+from collections.abc import Mapping
 from urllib.parse import quote
 
 from bot.fakegithub import git
-from bot.fakegithub.calls import REPO_ROUTE, ApiAnswer, ApiCall, Route, cut_page, page_answer, requires_read
+from bot.fakegithub.calls import REPO_ROUTE, ApiAnswer, ApiCall, Route, requires_read
 from bot.fakegithub.git import SUBMODULE, SYMLINK, TREE, GitCommit, GitEntry, TreeItem
-from bot.fakegithub.model import ApiRefusal, PullRequest, Repository, node_id, not_found_refusal
-from bot.fakegithub.pulls import file_change_json, simple_pull_json
-from bot.fakegithub.shapes import ShapeJson, format_time, optional_user_json, page_url, repository_url
-from bot.fakegithub.world import World
+from bot.fakegithub.model import ApiRefusal, Json, Repository, node_id, not_found_refusal, same, show
+from bot.fakegithub.pulls import PullRequest, files_json
+from bot.fakegithub.repositories import email_of
 
 _LARGEST_INLINE = 1_000_000  # above it GitHub leaves the content out of the JSON
 _KINDS = {TREE: "tree", SUBMODULE: "commit"}
 
-_UNSIGNED = {"verified": False, "reason": "unsigned"} | dict.fromkeys(("signature", "payload", "verified_at"))
+_UNSIGNED = {"verified": False, "reason": "unsigned"} | same(None, "signature payload verified_at")
 
 
-def commit_json(world: World, repository: Repository, commit: GitCommit) -> ShapeJson:
+def commit_json(repository: Repository, commit: GitCommit) -> Json:
     """A commit, without its files."""
-    api = f"{repository_url(world, repository)}/commits/{commit.sha}"
-    person = {
-        "name": commit.login,
-        "email": f"{commit.login}@users.noreply.github.com",
-        "date": format_time(commit.at),
-    }
-    account = optional_user_json(world, world.find_account(commit.login))
-    trees = f"{repository_url(world, repository)}/git/trees"
-    return {
-        "sha": commit.sha,
+    person = {"name": commit.login, "email": email_of(commit.login), "date": show(commit.at)}
+    names = _names(repository, commit.sha)
+    return names | {
         "node_id": node_id("C", int(commit.sha[:12], 16)),
-        "url": api,
-        "html_url": f"{page_url(world, repository)}/commit/{commit.sha}",
-        "comments_url": f"{api}/comments",
-        "author": account,
-        "committer": account,
-        "parents": [_parent(world, repository, parent) for parent in commit.parents],
+        "comments_url": f"{names['url']}/comments",
+        **same(repository.world.find_account(commit.login), "author committer"),
+        "parents": [_names(repository, parent) for parent in commit.parents],
         "commit": {
-            "url": f"{repository_url(world, repository)}/git/commits/{commit.sha}",
-            "author": person,
-            "committer": person,
+            "url": f"{repository.url}/git/commits/{commit.sha}",
+            **same(person, "author committer"),
             "message": commit.message,
             "comment_count": 0,
-            "tree": {"sha": commit.tree_sha, "url": f"{trees}/{commit.tree_sha}"},
+            "tree": {"sha": commit.tree_sha, "url": f"{repository.url}/git/trees/{commit.tree_sha}"},
             "verification": _UNSIGNED,
         },
     }
 
 
-def tree_json(world: World, repository: Repository, sha: str, *, recursive: bool) -> ShapeJson:
-    """A tree, recursive on request; a test can make it truncated."""
-    items = _deep(repository, sha, "") if recursive else list(repository.objects.trees[sha])
-    api = f"{repository_url(world, repository)}/git"
-    page = items[: len(items) // 2] if repository.truncate_trees else items
-    return {
-        "sha": sha,
-        "url": f"{api}/trees/{sha}",
-        "tree": [_tree_item(repository, api, item) for item in page],
-        "truncated": repository.truncate_trees,
-    }
+def _names(repository: Repository, sha: str) -> Json:
+    address, page = f"{repository.url}/commits/{sha}", f"{repository.html_url}/commit/{sha}"
+    return {"sha": sha, "url": address, "html_url": page}
 
 
-def file_json(world: World, repository: Repository, ref: str, path: str, entry: GitEntry) -> ShapeJson:
-    """A file with its content; a symlink or a submodule with where it leads."""
-    data = repository.objects.blobs.get(entry.sha, b"")
-    content = entry_json(world, repository, ref, path, entry)
-    if entry.mode == SUBMODULE:
-        return content | {"type": "submodule", "submodule_git_url": entry.submodule_url}
-    if entry.mode == SYMLINK:
-        return content | {"type": "symlink", "target": data.decode()}
-    if len(data) > _LARGEST_INLINE:
-        return content | {"content": "", "encoding": "none"}
-    return content | {"content": _wrapped(data), "encoding": "base64"}
-
-
-def folder_json(
-    world: World, repository: Repository, ref: str, path: str, items: dict[str, GitEntry]
-) -> list[ShapeJson]:
-    """What is in a folder: files, and the folders below it."""
-    prefix = f"{path}/" if path else ""
-    names = sorted({name.removeprefix(prefix).partition("/")[0] for name in items})
-    listed = []
-    for name in names:
-        entry = items.get(prefix + name) or GitEntry(TREE, _folder_sha(repository, ref, prefix + name))
-        listed.append(entry_json(world, repository, ref, prefix + name, entry))
-    return listed
-
-
-def blob_json(world: World, repository: Repository, sha: str) -> ShapeJson:
-    """A blob in base64."""
-    data = repository.objects.blobs[sha]
-    return {
-        "sha": sha,
-        "node_id": node_id("B", int(sha[:12], 16)),
-        "url": f"{repository_url(world, repository)}/git/blobs/{sha}",
-        "size": len(data),
-        "content": _wrapped(data),
-        "encoding": "base64",
-    }
-
-
-def entry_json(world: World, repository: Repository, ref: str, path: str, entry: GitEntry) -> ShapeJson:
+def _entry_json(repository: Repository, ref: str, path: str, entry: GitEntry) -> Json:
     """A file or folder as its folder lists it."""
     is_folder, is_submodule = entry.mode == TREE, entry.mode == SUBMODULE
-    api = f"{repository_url(world, repository)}/contents/{quote(path)}?ref={quote(ref, safe='')}"
     kind = "tree" if is_folder else "blob"
-    git = f"{repository_url(world, repository)}/git/{kind}s/{entry.sha}"
-    page = f"{page_url(world, repository)}/{kind}/{ref}/{quote(path)}"
+    links = {
+        "self": f"{repository.url}/contents/{quote(path)}?ref={quote(ref, safe='')}",
+        "git": f"{repository.url}/git/{kind}s/{entry.sha}",
+        "html": f"{repository.html_url}/{kind}/{ref}/{quote(path)}",
+    }
     raw = f"https://raw.githubusercontent.com/{repository.full_name}/{ref}/{quote(path)}"
     return {
         "name": path.rpartition("/")[2],
         "path": path,
         "sha": entry.sha,
         "size": len(repository.objects.blobs.get(entry.sha, b"")),
-        "url": api,
-        "html_url": page,
-        "git_url": git,
+        "url": links["self"],
+        "html_url": links["html"],
+        "git_url": links["git"],
         "download_url": None if is_folder or is_submodule else raw,
         # GitHub lists a submodule as a file, for callers from before it knew submodules.
         "type": "dir" if is_folder else "symlink" if entry.mode == SYMLINK else "file",
-        "_links": {"self": api, "git": git, "html": page},
+        "_links": links,
     }
 
 
-def _parent(world: World, repository: Repository, sha: str) -> dict[str, str]:
-    return {
-        "sha": sha,
-        "url": f"{repository_url(world, repository)}/commits/{sha}",
-        "html_url": f"{page_url(world, repository)}/commit/{sha}",
-    }
+def _file_json(repository: Repository, ref: str, path: str, entry: GitEntry) -> Json:
+    """A file with its content; a symlink or a submodule with where it leads."""
+    data = repository.objects.blobs.get(entry.sha, b"")
+    content = _entry_json(repository, ref, path, entry)
+    if entry.mode == SUBMODULE:
+        return content | {"type": "submodule", "submodule_git_url": entry.submodule_url}
+    if entry.mode == SYMLINK:
+        return content | {"type": "symlink", "target": data.decode()}
+    return content | (_encoded(data) if len(data) <= _LARGEST_INLINE else {"content": "", "encoding": "none"})
+
+
+def _folder_json(repository: Repository, ref: str, path: str, items: Mapping[str, GitEntry]) -> list[Json]:
+    """What is in a folder: files, and the folders below it."""
+    prefix = f"{path}/" if path else ""
+    names = sorted({name.removeprefix(prefix).partition("/")[0] for name in items})
+    return [
+        _entry_json(
+            repository,
+            ref,
+            prefix + name,
+            items.get(prefix + name) or GitEntry(TREE, _folder_sha(repository, ref, prefix + name)),
+        )
+        for name in names
+    ]
+
+
+def _folder_sha(repository: Repository, ref: str, path: str) -> str:
+    sha = repository.objects.commits[repository.branches.get(ref, ref)].tree_sha
+    for name in path.split("/"):
+        sha = next(tree.sha for tree in repository.objects.trees[sha] if tree.path == name)
+    return sha
+
+
+def _encoded(data: bytes) -> Json:
+    """Base64 in lines, as GitHub sends it."""
+    return {"content": base64.encodebytes(data).decode(), "encoding": "base64"}
 
 
 def _deep(repository: Repository, sha: str, prefix: str) -> list[TreeItem]:
@@ -144,117 +117,117 @@ def _deep(repository: Repository, sha: str, prefix: str) -> list[TreeItem]:
     return items
 
 
-def _tree_item(repository: Repository, api: str, item: TreeItem) -> dict[str, Any]:
+def _tree_item(repository: Repository, item: TreeItem) -> Json:
     kind = _KINDS.get(item.mode, "blob")
-    content: dict[str, Any] = {"path": item.path, "mode": item.mode, "type": kind, "sha": item.sha}
+    content: Json = {"path": item.path, "mode": item.mode, "type": kind, "sha": item.sha}
     if kind == "blob":
         content["size"] = len(repository.objects.blobs[item.sha])
     if kind != "commit":
-        content["url"] = f"{api}/{kind}s/{item.sha}"
+        content["url"] = f"{repository.url}/git/{kind}s/{item.sha}"
     return content
-
-
-def _folder_sha(repository: Repository, ref: str, path: str) -> str:
-    sha = repository.objects.commits[repository.branches.get(ref, ref)].tree_sha
-    for name in path.split("/"):
-        sha = next(tree.sha for tree in repository.objects.trees[sha] if tree.path == name)
-    return sha
-
-
-def _wrapped(data: bytes) -> str:
-    """Base64 in lines, as GitHub sends it."""
-    return base64.encodebytes(data).decode()
 
 
 _MOST_FILES = 300
 
 
-def list_commits(call: ApiCall) -> ApiAnswer:
+def _list_commits(call: ApiCall) -> list[Json]:
     """The commits of a branch, newest first, also only those that touched a path."""
     repository, path = call.repository, call.query.get("path")
-    start = _commit(call, call.query.get("sha", repository.default_branch))
+    start = _find_commit(call, call.query.get("sha", repository.default_branch))
     commits = [repository.objects.commits[sha] for sha in repository.objects.ancestors(start.sha)]
-    touching = [commit for commit in commits if path is None or _touches(call, commit, path)]
-    return page_answer(call, touching, lambda github, commit: commit_json(github, repository, commit))
+    return [
+        commit_json(repository, commit)
+        for commit in commits
+        if path is None or _touches(repository, commit, path)
+    ]
 
 
-def list_pulls_of_commit(call: ApiCall) -> ApiAnswer:
+def _list_pulls_of_commit(call: ApiCall) -> list[PullRequest]:
     """The pull requests that contain a commit."""
-    sha, objects = _commit(call, call.params["commit_sha"]).sha, call.repository.objects
-    pulls = [thread for thread in call.repository.threads.values() if isinstance(thread, PullRequest)]
-    containing = [
+    sha, objects = _find_commit(call, call.params["commit_sha"]).sha, call.repository.objects
+    return [
         pull
-        for pull in pulls
+        for pull in call.github.pulls_of(call.repository)
         if sha in {commit.sha for commit in objects.between(pull.base_sha, pull.head_sha)}
         or sha == pull.merge_commit_sha
     ]
-    return page_answer(call, containing, simple_pull_json)
 
 
-def compare(call: ApiCall) -> ApiAnswer:
+def _compare(call: ApiCall) -> ApiAnswer:
     """How two commits differ, seen from where they parted."""
-    repository, objects = call.repository, call.repository.objects
-    names = call.params["basehead"].split("...")
-    if len(names) != 2:
+    repository, objects, names = call.repository, call.repository.objects, call.params["basehead"]
+    ends = names.split("...")
+    if len(ends) != 2:
         raise not_found_refusal()
-    base, head = (_commit(call, name.rpartition(":")[2]) for name in names)
+    base, head = (_find_commit(call, name.rpartition(":")[2]) for name in ends)
     common = objects.merge_base(base.sha, head.sha)
     if common is None:
-        raise ApiRefusal(404, f"No common ancestor between {names[0]} and {names[1]}.")
+        raise ApiRefusal(404, f"No common ancestor between {ends[0]} and {ends[1]}.")
     ahead, behind = objects.between(base.sha, head.sha), objects.between(head.sha, base.sha)
-    page, headers = cut_page(call, ahead)
-    api = f"{repository_url(call.github, repository)}/compare/{call.params['basehead']}"
-    pages = f"{page_url(call.github, repository)}/compare/{call.params['basehead']}"
+    page, headers = call.cut_page(ahead)
+    address = f"{repository.html_url}/compare/{names}"
+    status = ("diverged" if behind else "ahead") if ahead else "behind" if behind else "identical"
     changed = git.diff_commits(objects, common, head.sha)[:_MOST_FILES]
     body = {
-        "url": api,
-        "html_url": pages,
-        "permalink_url": pages,
-        "diff_url": f"{pages}.diff",
-        "patch_url": f"{pages}.patch",
-        "base_commit": commit_json(call.github, repository, base),
-        "merge_base_commit": commit_json(call.github, repository, objects.commits[common]),
-        "status": _standing(len(ahead), len(behind)),
+        "url": f"{repository.url}/compare/{names}",
+        **same(address, "html_url permalink_url"),
+        "diff_url": f"{address}.diff",
+        "patch_url": f"{address}.patch",
+        "base_commit": commit_json(repository, base),
+        "merge_base_commit": commit_json(repository, objects.commits[common]),
+        "status": status,
         "ahead_by": len(ahead),
         "behind_by": len(behind),
         "total_commits": len(ahead),
-        "commits": [commit_json(call.github, repository, commit) for commit in page],
-        "files": [file_change_json(call.github, repository, head.sha, change) for change in changed],
+        "commits": [commit_json(repository, commit) for commit in page],
+        "files": files_json(repository, head.sha, changed),
     }
     return ApiAnswer(body, headers=headers)
 
 
-def get_tree(call: ApiCall) -> ApiAnswer:
-    """A tree, by its own name or a commit's."""
+def _get_tree(call: ApiCall) -> Json:
+    """A tree, by its own name or a commit's, recursive on request; a test can make it truncated."""
     repository, name = call.repository, call.params["tree_sha"]
-    sha = name if name in repository.objects.trees else _commit(call, name).tree_sha
-    return ApiAnswer(tree_json(call.github, repository, sha, recursive="recursive" in call.query))
+    sha = name if name in repository.objects.trees else _find_commit(call, name).tree_sha
+    items = _deep(repository, sha, "") if "recursive" in call.query else list(repository.objects.trees[sha])
+    page = items[: len(items) // 2] if repository.truncate_trees else items
+    return {
+        "sha": sha,
+        "url": f"{repository.url}/git/trees/{sha}",
+        "tree": [_tree_item(repository, item) for item in page],
+        "truncated": repository.truncate_trees,
+    }
 
 
-def get_blob(call: ApiCall) -> ApiAnswer:
-    """A blob."""
-    repository, sha = call.repository, call.params["file_sha"]
-    if sha not in repository.objects.blobs:
-        raise not_found_refusal()
-    return ApiAnswer(blob_json(call.github, repository, sha))
+def _get_blob(call: ApiCall) -> Json:
+    data = call.find(call.repository.objects.blobs, "file_sha")
+    sha = call.params["file_sha"]
+    return _encoded(data) | {
+        "sha": sha,
+        "node_id": node_id("B", int(sha[:12], 16)),
+        "url": f"{call.repository.url}/git/blobs/{sha}",
+        "size": len(data),
+    }
 
 
-def get_contents(call: ApiCall) -> ApiAnswer:
+def _get_contents(call: ApiCall) -> Json | ApiAnswer:
     """A file, a folder, a symlink or a submodule, as it was at a ref."""
     repository, path = call.repository, call.params["path"].strip("/")
     ref = call.query.get("ref", repository.default_branch)
-    files = dict(_commit(call, ref, f"No commit found for the ref {ref}", 404).files)
+    files = _find_commit(call, ref, f"No commit found for the ref {ref}", 404).files
     entry = files.get(path)
     if entry is None:
         below = {name: entry for name, entry in files.items() if not path or name.startswith(f"{path}/")}
         if not below:
             raise not_found_refusal()
-        return ApiAnswer(folder_json(call.github, repository, ref, path, below))
-    entry = _followed(call, files, path, entry)
-    return ApiAnswer(file_json(call.github, repository, ref, path, entry))
+        return ApiAnswer(_folder_json(repository, ref, path, below))
+    if entry.mode == SYMLINK:  # shown as what it leads to, where that is in the repository
+        target = repository.objects.blobs[entry.sha].decode()
+        entry = files.get(posixpath.normpath(posixpath.join(posixpath.dirname(path), target)), entry)
+    return _file_json(repository, ref, path, entry)
 
 
-def _commit(call: ApiCall, name: str, missing: str = "", status: int = 422) -> GitCommit:
+def _find_commit(call: ApiCall, name: str, missing: str = "", status: int = 422) -> GitCommit:
     repository = call.repository
     branch = name.removeprefix("refs/").removeprefix("heads/")
     sha = repository.branches.get(repository.default_branch if branch == "HEAD" else branch, name)
@@ -265,38 +238,20 @@ def _commit(call: ApiCall, name: str, missing: str = "", status: int = 422) -> G
     return repository.objects.commits[full_sha]
 
 
-def _touches(call: ApiCall, commit: GitCommit, path: str) -> bool:
-    parents = [call.repository.objects.commits[parent].files for parent in commit.parents]
+def _touches(repository: Repository, commit: GitCommit, path: str) -> bool:
+    parents = [repository.objects.commits[parent].files for parent in commit.parents]
     return all(commit.files.get(path) != files.get(path) for files in parents or [{}])
-
-
-def _standing(ahead: int, behind: int) -> str:
-    if ahead and behind:
-        return "diverged"
-    return "ahead" if ahead else "behind" if behind else "identical"
-
-
-def _followed(call: ApiCall, files: dict[str, GitEntry], path: str, entry: GitEntry) -> GitEntry:
-    """The file that a symlink leads to, where that is in the repository."""
-    if entry.mode != SYMLINK:
-        return entry
-    target = call.repository.objects.blobs[entry.sha].decode()
-    return files.get(posixpath.normpath(posixpath.join(posixpath.dirname(path), target)), entry)
 
 
 _READ = requires_read("contents")
 _COMMITS = f"{REPO_ROUTE}/commits"
+_READ_PULLS = requires_read("contents", "pull_requests")
 
 GIT_ROUTES = (
-    Route("GET", _COMMITS, list_commits, _READ),
-    Route(
-        "GET",
-        f"{_COMMITS}/{{commit_sha}}/pulls",
-        list_pulls_of_commit,
-        requires_read("contents", "pull_requests"),
-    ),
-    Route("GET", f"{REPO_ROUTE}/compare/{{basehead}}", compare, _READ),
-    Route("GET", f"{REPO_ROUTE}/git/trees/{{tree_sha}}", get_tree, _READ),
-    Route("GET", f"{REPO_ROUTE}/git/blobs/{{file_sha}}", get_blob, _READ),
-    Route("GET", f"{REPO_ROUTE}/contents/{{path}}", get_contents, _READ),
+    Route("GET", _COMMITS, _READ, _list_commits),
+    Route("GET", f"{_COMMITS}/{{commit_sha}}/pulls", _READ_PULLS, _list_pulls_of_commit),
+    Route("GET", f"{REPO_ROUTE}/compare/{{basehead}}", _READ, _compare),
+    Route("GET", f"{REPO_ROUTE}/git/trees/{{tree_sha}}", _READ, _get_tree),
+    Route("GET", f"{REPO_ROUTE}/git/blobs/{{file_sha}}", _READ, _get_blob),
+    Route("GET", f"{REPO_ROUTE}/contents/{{path}}", _READ, _get_contents),
 )

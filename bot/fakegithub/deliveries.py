@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
-from bot.fakegithub.model import App
+if TYPE_CHECKING:
+    from bot.fakegithub.world import World
 
 GITHUB_WAITS = 10.0
 """Seconds until it gives an answer up."""
@@ -51,19 +52,15 @@ class WebhookDelivery:
 class WebhookSender:
     """All webhooks, oldest first, and the one sender that works through them."""
 
-    app: App
+    world: World
     secret: str
     url: str | None
-    now: Callable[[], datetime]
-    new_id: Callable[[], int]
-    changed: Callable[[], None]
     all: list[WebhookDelivery] = field(default_factory=list)
     in_flight: int = 1
     patience: float = GITHUB_WAITS
     observers: list[Callable[[WebhookDelivery], None]] = field(default_factory=list)
     _open: int = 0
-    _queue: asyncio.Queue[WebhookDelivery] | None = None
-    _early: list[WebhookDelivery] = field(default_factory=list)
+    _queue: asyncio.Queue[WebhookDelivery] = field(default_factory=asyncio.Queue)
     _senders: list[asyncio.Task[None]] = field(default_factory=list)
     _session: aiohttp.ClientSession | None = None
 
@@ -97,11 +94,7 @@ class WebhookSender:
     async def start(self) -> None:
         """Begin to send."""
         self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=self.patience))
-        self._queue = asyncio.Queue()
         self._senders = [asyncio.create_task(self._send_all()) for _ in range(self.in_flight)]
-        early, self._early = self._early, []
-        for delivery in early:
-            self._queue.put_nowait(delivery)
 
     async def stop(self) -> None:
         """Send no more."""
@@ -111,12 +104,11 @@ class WebhookSender:
                 await sender
         if self._session is not None:
             await self._session.close()
-        self._senders, self._session, self._queue = [], None, None
+        self._senders, self._session = [], None
 
     def _delivery(self, guid: str, event: str, payload: Mapping[str, Any], body: bytes) -> WebhookDelivery:
-        delivery = WebhookDelivery(
-            self.new_id(), guid, event, payload, body, self._headers(guid, event, body), self.now()
-        )
+        headers, now = self._headers(guid, event, body), self.world.now()
+        delivery = WebhookDelivery(self.world.new_id(), guid, event, payload, body, headers, now)
         self.all.append(delivery)
         return delivery
 
@@ -128,8 +120,8 @@ class WebhookSender:
             "User-Agent": "GitHub-Hookshot/5741d4c",
             "X-GitHub-Delivery": guid,
             "X-GitHub-Event": event,
-            "X-GitHub-Hook-ID": str(self.app.id + 1),
-            "X-GitHub-Hook-Installation-Target-ID": str(self.app.id),
+            "X-GitHub-Hook-ID": str(self.world.app.id + 1),
+            "X-GitHub-Hook-Installation-Target-ID": str(self.world.app.id),
             "X-GitHub-Hook-Installation-Target-Type": "integration",
             "X-Hub-Signature": "sha1=" + hmac.new(key, body, hashlib.sha1).hexdigest(),
             "X-Hub-Signature-256": "sha256=" + hmac.new(key, body, hashlib.sha256).hexdigest(),
@@ -138,26 +130,23 @@ class WebhookSender:
     def _enqueue(self, delivery: WebhookDelivery) -> None:
         if self.url is not None:
             self._open += 1
-            if self._queue is None:
-                self._early.append(delivery)
-            else:
-                self._queue.put_nowait(delivery)
-        self.changed()
+            self._queue.put_nowait(delivery)
+        self.world.changed()
 
     async def _send_all(self) -> None:
-        while self._queue is not None:
+        while True:
             delivery = await self._queue.get()
             try:
                 await self._send(delivery)
             finally:
                 self._open -= 1
-            self.changed()
+            self.world.changed()
 
     async def _send(self, delivery: WebhookDelivery) -> None:
         if self._session is None or self.url is None:
             return
         started = time.monotonic()
-        delivery.delivered_at = self.now()
+        delivery.delivered_at = self.world.now()
         try:
             async with self._session.post(self.url, data=delivery.body, headers=delivery.headers) as answer:
                 delivery.answer = await answer.text()

@@ -1,98 +1,106 @@
-"""Reviews and inline comments, and what only GraphQL offers: JSON, actions, endpoints."""
+"""Reviews and inline comments, and what only GraphQL offers: what people do with them, endpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 import re2
 
 from bot.fakegithub import git
-from bot.fakegithub.calls import (
-    REPO_ROUTE,
-    ApiAnswer,
-    ApiCall,
-    Route,
-    page_answer,
-    requires_read,
-    requires_write,
-    show_page,
-)
-from bot.fakegithub.issues import react_to
+from bot.fakegithub.calls import REPO_ROUTE, ApiCall, Route, requires_read, requires_write
+from bot.fakegithub.issues import Post, react_to
 from bot.fakegithub.model import (
     Account,
     ApiRefusal,
-    IssueComment,
-    PullRequest,
+    Json,
     Repository,
-    Review,
-    ReviewComment,
+    fields,
     invalid_refusal,
     not_found_refusal,
 )
-from bot.fakegithub.pulls import pull_changes, pull_page, pull_url, simple_pull_json
-from bot.fakegithub.repositories import Actions, Actor
-from bot.fakegithub.shapes import (
-    ShapeJson,
-    author_association,
-    fields,
-    optional_user_json,
-    reactions_json,
-    repository_url,
-)
+from bot.fakegithub.pulls import PullRequest
 from bot.fakegithub.tokens import AnonymousCaller, InstallationCaller
-from bot.fakegithub.world import World
+from bot.fakegithub.world import Actor, World
 
 
-def review_json(world: World, review: Review) -> ShapeJson:
-    """A review, as the API answers it: its state is in upper case."""
-    page = f"{pull_page(world, review.pull)}#pullrequestreview-{review.id}"
-    pending = ("id", "node_id", "body", "state", "commit_id")
-    return fields(review, *pending, *(("submitted_at",) if review.submitted_at else ())) | {
-        "user": optional_user_json(world, review.user),
-        "html_url": page,
-        "pull_request_url": pull_url(world, review.pull),
-        "author_association": author_association(review.pull.repository, review.user),
-        "_links": {"html": {"href": page}, "pull_request": {"href": pull_url(world, review.pull)}},
-    }
+@dataclass(slots=True, eq=False)
+class Review(Post):
+    """A review; `submitted_at` is None while it is pending."""
+
+    prefix = "PRR"
+    page = "{0.pull.html_url}#pullrequestreview-{0.id}"
+    shown = "id node_id body state commit_id html_url user author_association"
+    pull: PullRequest
+    state: str
+    body: str
+    commit_id: str
+    submitted_at: datetime | None
+    comments: list[ReviewComment] = field(default_factory=list)
+
+    def _more(self) -> Json:
+        links = {"html": self.html_url, "pull_request": self.pull.url}
+        return (fields(self, "submitted_at") if self.submitted_at else {}) | {
+            "pull_request_url": self.pull.url,
+            "_links": {name: {"href": address} for name, address in links.items()},
+        }
 
 
-def review_comment_json(world: World, comment: ReviewComment) -> ShapeJson:
-    """An inline comment; outdated, it has lost its line but keeps the original one."""
-    pull = comment.review.pull
-    api = f"{repository_url(world, pull.repository)}/pulls/comments/{comment.id}"
-    page = f"{pull_page(world, pull)}#discussion_r{comment.id}"
-    on_line = comment.subject_type == "line"
-    start_side = comment.side if comment.start_line is not None else None
-    same = ("id", "node_id", "body", "path", "diff_hunk", "created_at", "updated_at", "subject_type", "side")
-    content = fields(comment, *same) | {
-        "url": api,
-        "html_url": page,
-        "pull_request_url": pull_url(world, pull),
-        "pull_request_review_id": comment.review.id,
-        "user": optional_user_json(world, comment.user),
-        "commit_id": comment.commit_id if comment.outdated else pull.head_sha,
-        "original_commit_id": comment.commit_id,
-        "author_association": author_association(pull.repository, comment.user),
-        "start_side": start_side if on_line else None,
-        "line": None if comment.outdated or not on_line else comment.line,
-        "start_line": None if comment.outdated or not on_line else comment.start_line,
-        "original_line": comment.line if on_line else 1,
-        "original_start_line": comment.start_line if on_line else None,
-        "position": None if comment.outdated else comment.position,
-        "original_position": comment.position,
-        "reactions": reactions_json(f"{api}/reactions", comment.reactions),
-        "_links": {
-            "self": {"href": api},
-            "html": {"href": page},
-            "pull_request": {"href": pull_url(world, pull)},
-        },
-    }
-    if comment.in_reply_to is not None:
-        content["in_reply_to_id"] = comment.in_reply_to.id
-    return content
+@dataclass(slots=True, eq=False)
+class ReviewComment(Post):
+    """An inline comment; no line where it is on the whole file, or outdated."""
+
+    prefix = "PRRC"
+    api = "{0.repository.url}/pulls/comments/{0.id}"
+    page = "{0.review.pull.html_url}#discussion_r{0.id}"
+    shown = (
+        "id node_id body path diff_hunk created_at updated_at subject_type side url html_url user"
+        " author_association"
+    )
+    review: Review
+    path: str
+    body: str
+    line: int | None
+    start_line: int | None
+    side: str
+    diff_hunk: str
+    position: int
+    in_reply_to: ReviewComment | None = None
+    outdated: bool = False
+
+    @property
+    def subject_type(self) -> Literal["line", "file"]:
+        """What the comment is on."""
+        return "file" if self.line is None else "line"
+
+    @property
+    def commit_id(self) -> str:
+        """The head that was reviewed."""
+        return self.review.commit_id
+
+    def _more(self) -> Json:
+        # An outdated one has lost its line, but keeps the original one.
+        pull, outdated = self.review.pull, self.outdated
+        links = {"self": self.url, "html": self.html_url, "pull_request": pull.url}
+        content = {
+            "pull_request_url": pull.url,
+            "pull_request_review_id": self.review.id,
+            "commit_id": self.commit_id if outdated else pull.head_sha,
+            "original_commit_id": self.commit_id,
+            "start_side": None if self.start_line is None else self.side,
+            "line": None if outdated else self.line,
+            "start_line": None if outdated else self.start_line,
+            "original_line": self.line or 1,
+            "original_start_line": self.start_line,
+            "position": None if outdated else self.position,
+            "original_position": self.position,
+            "reactions": self.count_reactions(self.url),
+            "_links": {name: {"href": address} for name, address in links.items()},
+        }
+        return content | ({"in_reply_to_id": self.in_reply_to.id} if self.in_reply_to else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +114,7 @@ class InlineDraft:
     side: str = "RIGHT"
 
 
-class ReviewActions(Actions):
+class ReviewActions(World):
     """Reviews and their inline comments."""
 
     def submit_review(
@@ -119,12 +127,10 @@ class ReviewActions(Actions):
     ) -> Review:
         """Review the pull request's head; `PENDING` keeps the review to its author."""
         account = self.account(reviewer)
-        places = [self._anchor_of(pull, comment) for comment in comments]
+        anchors = [_anchor_of(pull, comment) for comment in comments]
         moment = self.now() if state != "PENDING" else None
-        via_app = account is self.app.bot
-        review = Review(self.new_id(), pull, account, state.upper(), body, pull.head_sha, moment, via_app)
-        pull.reviews[review.id] = review
-        for inline, anchor in zip(comments, places, strict=True):
+        review = self._review(pull, account, state.upper(), body, moment)
+        for inline, anchor in zip(comments, anchors, strict=True):
             self._attach(review, inline, anchor)
         if moment is not None:
             self._emit_submitted(review)
@@ -132,48 +138,37 @@ class ReviewActions(Actions):
 
     def reply(self, to: ReviewComment, by: Actor, body: str) -> ReviewComment:
         """Answer an inline comment; GitHub makes a review of its own around the answer."""
-        account, first = self.account(by), to.in_reply_to or to
-        pull = to.review.pull
-        around = Review(self.new_id(), pull, account, "COMMENTED", "", pull.head_sha, self.now())
-        pull.reviews[around.id] = around
+        account = self.account(by)
+        around = self._review(to.review.pull, account, "COMMENTED", "", self.now())
         inline = InlineDraft(to.path, body, to.line, to.start_line, to.side)
         comment = self._attach(around, inline, git.DiffAnchor(to.diff_hunk, to.position))
-        comment.in_reply_to = first
+        comment.in_reply_to = to.in_reply_to or to
         self._emit_inline(comment, "created", account)
         return comment
 
-    def _anchor_of(self, pull: PullRequest, inline: InlineDraft) -> git.DiffAnchor:
-        change = next((item for item in pull_changes(pull) if item.path == inline.path), None)
-        if change is None:
-            raise ApiRefusal(422, "Unprocessable Entity", errors=["Path could not be resolved"])
-        if inline.line is None:
-            return git.DiffAnchor(change.patch or "", 1)
-        anchor = git.find_anchor(change, inline.side, inline.line)
-        begins = inline.line if inline.start_line is None else inline.start_line
-        if anchor is None or git.find_anchor(change, inline.side, begins) is None:
-            raise ApiRefusal(422, "Unprocessable Entity", errors=["Line could not be resolved"])
-        return anchor
+    def _review(
+        self, pull: PullRequest, account: Account, state: str, body: str, moment: datetime | None
+    ) -> Review:
+        review = Review(self, pull.repository, account, pull, state, body, pull.head_sha, moment)
+        pull.reviews[review.id] = review
+        return review
 
     def _attach(self, review: Review, inline: InlineDraft, anchor: git.DiffAnchor) -> ReviewComment:
-        moment = self.now()
         comment = ReviewComment(
-            self.new_id(),
-            review,
+            self,
+            review.repository,
             review.user,
+            review,
             inline.path,
             inline.body,
             inline.line,
             inline.start_line,
             inline.side,
-            "file" if inline.line is None else "line",
             anchor.hunk,
             anchor.position,
-            review.commit_id,
-            moment,
-            moment,
         )
         review.comments.append(comment)
-        review.pull.repository.review_comments[comment.id] = comment
+        review.repository.review_comments[comment.id] = comment
         return comment
 
     def _emit_submitted(self, review: Review) -> None:
@@ -185,40 +180,47 @@ class ReviewActions(Actions):
 
     def _emit_review(self, review: Review, action: str, account: Account, **more: Any) -> None:
         # In a webhook the state is in lower case and an empty body is null; in the API neither is so.
-        lowered = {"state": review.state.lower(), "body": review.body or None}
-        payload = {
-            "action": action,
-            "review": review_json(self, review) | lowered,
-            "pull_request": simple_pull_json(self, review.pull),
-        } | more
-        self.emit("pull_request_review", review.pull.repository, account, payload)
+        shown = review.json | {"state": review.state.lower(), "body": review.body or None}
+        more |= {"action": action, "review": shown, "pull_request": review.pull}
+        self.emit("pull_request_review", review.repository, account, **more)
 
     def _emit_inline(self, comment: ReviewComment, action: str, account: Account, **more: Any) -> None:
-        payload = {
-            "action": action,
-            "comment": review_comment_json(self, comment),
-            "pull_request": simple_pull_json(self, comment.review.pull),
-        } | more
-        self.emit("pull_request_review_comment", comment.review.pull.repository, account, payload)
+        more |= {"action": action, "comment": comment, "pull_request": comment.review.pull}
+        self.emit("pull_request_review_comment", comment.repository, account, **more)
 
 
-def _reviews(call: ApiCall) -> list[Review]:
+def _anchor_of(pull: PullRequest, inline: InlineDraft) -> git.DiffAnchor:
+    change = next((item for item in pull.changes if item.path == inline.path), None)
+    if change is None:
+        raise ApiRefusal(422, "Unprocessable Entity", errors=["Path could not be resolved"])
+    if inline.line is None:
+        return git.DiffAnchor(change.patch or "", 1)
+    anchor = git.find_anchor(change, inline.side, inline.line)
+    begins = inline.line if inline.start_line is None else inline.start_line
+    if anchor is None or git.find_anchor(change, inline.side, begins) is None:
+        raise ApiRefusal(422, "Unprocessable Entity", errors=["Line could not be resolved"])
+    return anchor
+
+
+def _list_reviews(call: ApiCall) -> list[Review]:
     """The submitted reviews, oldest first, and the caller's own pending one."""
     return [review for review in call.pull.reviews.values() if _is_visible(call, review)]
 
 
-def create_review(call: ApiCall) -> ApiAnswer:
-    """A review by the App, which comments and judges nothing."""
+def _create_review(call: ApiCall) -> Review:
+    """Create a review by the App, which comments and judges nothing."""
     if call.fields.get("event") != "COMMENT":
         raise invalid_refusal("PullRequestReview", "event")
-    comments = [_inline(draft) for draft in call.fields.get("comments", ())]
+    names = ("path", "body", "line", "start_line", "side")
+    comments = [
+        InlineDraft(**{name: draft[name] for name in names if name in draft})
+        for draft in call.fields.get("comments", ())
+    ]
     body = call.fields.get("body") or ""
-    review = call.github.submit_review(call.pull, call.actor, "COMMENTED", body, comments)
-    return ApiAnswer(review_json(call.github, review))
+    return call.github.submit_review(call.pull, call.actor, "COMMENTED", body, comments)
 
 
-def list_review_comments(call: ApiCall) -> ApiAnswer:
-    """The inline comments of a pull request."""
+def _list_comments(call: ApiCall) -> list[ReviewComment]:
     pull, sort = call.pull, call.query.get("sort")
     comments = [
         comment
@@ -229,33 +231,24 @@ def list_review_comments(call: ApiCall) -> ApiAnswer:
     ]
     if sort in {"created", "updated"}:
         comments.sort(key=attrgetter(f"{sort}_at"))
-    if call.query.get("direction") == "desc":
-        comments.reverse()
-    return page_answer(call, comments, review_comment_json)
+    return comments[::-1] if call.query.get("direction") == "desc" else comments
 
 
-def reply_to_review_comment(call: ApiCall) -> ApiAnswer:
-    """An answer to an inline comment."""
-    to = _inline_comment(call)
+def _reply(call: ApiCall) -> ReviewComment:
+    to = _find_comment(call)
     if to.review.pull is not call.pull:
         raise not_found_refusal()
     if call.pull.locked:
         raise ApiRefusal(403, "Unable to create comment because issue is locked.")
-    comment = call.github.reply(to, call.actor, call.text("body", "PullRequestReviewComment"))
-    return ApiAnswer(review_comment_json(call.github, comment), status=201)
+    return call.github.reply(to, call.actor, call.text("body", "PullRequestReviewComment"))
 
 
 def _is_visible(call: ApiCall, review: Review) -> bool:
     return review.state != "PENDING" or review.user is call.account
 
 
-def _inline_comment(call: ApiCall) -> ReviewComment:
+def _find_comment(call: ApiCall) -> ReviewComment:
     return call.find(call.repository.review_comments, "comment_id")
-
-
-def _inline(draft: dict[str, Any]) -> InlineDraft:
-    side = draft.get("side", "RIGHT")
-    return InlineDraft(draft["path"], draft["body"], draft.get("line"), draft.get("start_line"), side)
 
 
 _PULL = f"{REPO_ROUTE}/pulls/{{pull_number}}"
@@ -263,32 +256,23 @@ _INLINE = f"{REPO_ROUTE}/pulls/comments/{{comment_id}}"
 _READ, _WRITE = requires_read("pull_requests"), requires_write("pull_requests")
 
 REVIEW_ROUTES = (
-    Route("POST", f"{_INLINE}/reactions", react_to(_inline_comment), _WRITE),
-    Route("GET", f"{_PULL}/reviews", show_page(_reviews, review_json), _READ),
-    Route("POST", f"{_PULL}/reviews", create_review, _WRITE),
-    Route("GET", f"{_PULL}/comments", list_review_comments, _READ),
-    Route("POST", f"{_PULL}/comments/{{comment_id}}/replies", reply_to_review_comment, _WRITE),
+    Route("POST", f"{_INLINE}/reactions", _WRITE, react_to(_find_comment)),
+    Route("GET", f"{_PULL}/reviews", _READ, _list_reviews),
+    Route("POST", f"{_PULL}/reviews", _WRITE, _create_review),
+    Route("GET", f"{_PULL}/comments", _READ, _list_comments),
+    Route("POST", f"{_PULL}/comments/{{comment_id}}/replies", _WRITE, _reply, 201),
 )
 
 
-GraphqlFields = dict[str, Any]
-
 _ARGUMENT = re2.compile(r'(\w+)\s*:\s*(\$?\w+|"[^"]*")')
 _WORD = re2.compile(r"\w+")
+AnyPost = TypeVar("AnyPost", bound=Post)
 
 
-class GraphqlRefusal(Exception):
-    """What is wrong, with GitHub's type for it."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
-
-
-def answer_graphql(call: ApiCall) -> ApiAnswer:
+def answer_graphql(call: ApiCall) -> Json:
     """Answer one of the operations that REST does not offer; whatever is wrong is a 200 with errors."""
     if isinstance(call.caller, AnonymousCaller):
-        return ApiAnswer({"message": "This endpoint requires you to be authenticated."}, status=401)
+        raise ApiRefusal(401, "This endpoint requires you to be authenticated.")
     query, variables = str(call.fields.get("query", "")), call.fields.get("variables") or {}
     words = set(_WORD.findall(query))
     arguments = {
@@ -297,20 +281,22 @@ def answer_graphql(call: ApiCall) -> ApiAnswer:
     }
     name = next((name for name in _OPERATIONS if name in words), None)
     if name is None:
-        return ApiAnswer({"errors": [_error("undefinedField", "The field doesn't exist on this type")]})
+        return {"errors": [_error("undefinedField", "The field doesn't exist on this type")]}
     try:
-        content = _OPERATIONS[name](call, arguments)
-    except GraphqlRefusal as refusal:
-        error = _error(refusal.kind, str(refusal)) | {"path": [name]}
-        return ApiAnswer({"data": {name: None}, "errors": [error]})
-    return ApiAnswer({"data": {name: _only(content, words)}})
+        return {"data": {name: _only(_OPERATIONS[name](call, arguments), words)}}
+    except _GraphqlRefusal as refusal:
+        return {"data": {name: None}, "errors": [_error(*refusal.args) | {"path": [name]}]}
 
 
-def _error(kind: str, message: str) -> GraphqlFields:
+class _GraphqlRefusal(Exception):
+    """GitHub's type for what is wrong, and its words."""
+
+
+def _error(kind: str, message: str) -> Json:
     return {"type": kind, "message": message, "locations": [{"line": 1, "column": 1}]}
 
 
-def _only(content: GraphqlFields, words: set[str]) -> GraphqlFields:
+def _only(content: Json, words: set[str]) -> Json:
     """The fields that were asked for, and no others."""
     return {
         name: _only(value, words) if isinstance(value, dict) else value
@@ -319,56 +305,53 @@ def _only(content: GraphqlFields, words: set[str]) -> GraphqlFields:
     }
 
 
-def _viewer(call: ApiCall, _arguments: Mapping[str, Any]) -> GraphqlFields:
+def _viewer(call: ApiCall, _arguments: Mapping[str, Any]) -> Json:
     """The caller; an installation gets to know its App's account here and nowhere else."""
     return {"login": call.actor.login, "databaseId": call.actor.id}
 
 
-def _minimize_comment(call: ApiCall, arguments: Mapping[str, Any]) -> GraphqlFields:
-    comment = _writable_comment(call, arguments.get("subjectId"))
+def _minimize_comment(call: ApiCall, arguments: Mapping[str, Any]) -> Json:
+    comment = _find_node(call, arguments, lambda repository: repository.comments.values())
+    if not _may_write(call, comment.repository):
+        raise _GraphqlRefusal("FORBIDDEN", "Resource not accessible by integration")
     call.github.minimize(comment, str(arguments.get("classifier")).lower())
     return {"minimizedComment": {"isMinimized": True, "minimizedReason": comment.minimized}}
 
 
-def _add_reaction(call: ApiCall, arguments: Mapping[str, Any]) -> GraphqlFields:
+def _add_reaction(call: ApiCall, arguments: Mapping[str, Any]) -> Json:
     """Put a reaction on a review, which REST does not let anybody do."""
-    wanted, face = arguments.get("subjectId"), str(arguments.get("content"))
-    threads = (
-        thread for repository in call.github.repositories.values() for thread in repository.threads.values()
+    review = _find_node(
+        call,
+        arguments,
+        lambda repository: (
+            review for pull in call.github.pulls_of(repository) for review in pull.reviews.values()
+        ),
     )
-    reviews = (
-        review for pull in threads if isinstance(pull, PullRequest) for review in pull.reviews.values()
-    )
-    review = next((review for review in reviews if review.node_id == wanted), None)
-    if review is None:
-        raise _no_node(wanted)
+    face = str(arguments.get("content"))
     call.github.react(review, call.actor, face.lower())
     return {"reaction": {"content": face}}
 
 
-_OPERATIONS: Mapping[str, Callable[[ApiCall, Mapping[str, Any]], GraphqlFields]] = {
+_OPERATIONS: Mapping[str, Callable[[ApiCall, Mapping[str, Any]], Json]] = {
     "viewer": _viewer,
     "minimizeComment": _minimize_comment,
     "addReaction": _add_reaction,
 }
 
 
-def _writable_comment(call: ApiCall, wanted: object) -> IssueComment:
+def _find_node(
+    call: ApiCall, arguments: Mapping[str, Any], nodes_of: Callable[[Repository], Iterable[AnyPost]]
+) -> AnyPost:
+    wanted = arguments.get("subjectId")
     for repository in call.github.repositories.values():
-        for comment in repository.comments.values():
-            if comment.node_id == wanted:
-                if _may_write(call, repository):
-                    return comment
-                raise GraphqlRefusal("FORBIDDEN", "Resource not accessible by integration")
-    raise _no_node(wanted)
+        for node in nodes_of(repository):
+            if node.node_id == wanted:
+                return node
+    message = f"Could not resolve to a node with the global id of '{wanted}'."
+    raise _GraphqlRefusal("NOT_FOUND", message)
 
 
 def _may_write(call: ApiCall, repository: Repository) -> bool:
     if isinstance(call.caller, InstallationCaller):
-        granted = {call.caller.level("issues"), call.caller.level("pull_requests")}
-        return call.caller.covers(repository) and "write" in granted
-    return call.account is not None and repository.role(call.account) in {"write", "maintain", "admin"}
-
-
-def _no_node(wanted: object) -> GraphqlRefusal:
-    return GraphqlRefusal("NOT_FOUND", f"Could not resolve to a node with the global id of '{wanted}'.")
+        return call.caller.covers(repository) and call.caller.may("write", "issues", "pull_requests")
+    return repository.role(call.account) in {"write", "maintain", "admin"}

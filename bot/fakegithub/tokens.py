@@ -13,7 +13,6 @@ from bot.fakegithub.model import Account, App, Installation, Repository
 
 _LIFE = timedelta(hours=1)
 _LONGEST_JWT = timedelta(minutes=10)
-_BAD = "Bad credentials"
 _BAD_IAT = "'Issued at' claim ('iat') must be an Integer representing the time of issue"
 _BAD_EXP = "'Expiration time' claim ('exp') must be a numeric value representing the future time"
 
@@ -50,9 +49,10 @@ class InstallationCaller:
         granted = self.installation.repositories if self.repositories is None else self.repositories
         return repository in granted
 
-    def level(self, permission: str) -> str | None:
-        """`read`, `write` or nothing, for one permission."""
-        return self.installation.permissions.get(permission)
+    def may(self, level: str, *permissions: str) -> bool:
+        """Whether one of these permissions was granted at this level."""
+        granted = {self.installation.permissions.get(permission) for permission in permissions}
+        return "write" in granted or level in granted
 
 
 @dataclass(slots=True, eq=False)
@@ -93,10 +93,10 @@ class IssuedTokens:
         self, installation: Installation, repositories: tuple[Repository, ...] | None = None
     ) -> InstallationCaller:
         """A fresh installation token, good for an hour."""
-        token = f"ghs_{secrets.token_urlsafe(27)}"
-        caller = InstallationCaller(installation, token, self.now() + _LIFE, repositories)
-        self.issued[token] = caller
-        return caller
+        value = f"ghs_{secrets.token_urlsafe(27)}"
+        token = InstallationCaller(installation, value, self.now() + _LIFE, repositories)
+        self.issued[value] = token
+        return token
 
     def for_user(self, account: Account, scopes: tuple[str, ...] | None = ("repo",)) -> UserCaller:
         """A fresh personal token, fine-grained where there are no scopes."""
@@ -111,20 +111,18 @@ class IssuedTokens:
             return AnonymousCaller()
         _, _, token = authorization.partition(" ")
         issued = self.issued.get(token)
-        if isinstance(issued, UserCaller) and not issued.revoked:
-            return issued
-        if isinstance(issued, InstallationCaller) and self._is_good(issued):
+        if issued is not None and self._is_good(issued):
             return issued
         if token.count(".") == 2 and token.startswith("eyJ"):
             return self._app(token)
-        raise Unauthorized(_BAD)
+        raise Unauthorized("Bad credentials")
 
-    def _is_good(self, token: InstallationCaller) -> bool:
-        return not (token.revoked or token.installation.deleted or token.expires_at <= self.now())
+    def _is_good(self, token: InstallationCaller | UserCaller) -> bool:
+        if isinstance(token, InstallationCaller):
+            return not (token.revoked or token.installation.deleted or token.expires_at <= self.now())
+        return not token.revoked
 
     def _app(self, token: str) -> AppCaller:
-        if self.app.public_pem is None:
-            raise Unauthorized("A JSON web token could not be decoded")
         try:
             # Times are checked below, by this GitHub's own clock.
             options = {
@@ -134,7 +132,7 @@ class IssuedTokens:
                 "require": ["iat", "exp"],
             }
             claims = jwt.decode(token, self.app.public_pem, algorithms=["RS256"], options=options)  # type: ignore[arg-type]
-        except jwt.PyJWTError:
+        except (jwt.PyJWTError, TypeError):  # an App without a key verifies no JWT
             raise Unauthorized("A JSON web token could not be decoded") from None
         if str(claims.get("iss")) != str(self.app.id):
             raise Unauthorized("Integration not found")

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from typing import Any
 
 from bot import regex
-from bot.detection.detector import MAX_CONFIDENCE, SECOND_CUE_BONUS, Detection, detect
+from bot.detection.detector import SECOND_CUE_BONUS, Detection, detect
 from bot.detection.load import brief_actions, detection_rules
-from bot.detection.rules import DetectionRules, FeedbackType
+from bot.detection.rules import MAX_CONFIDENCE, DetectionRules, FeedbackType
 from bot.feedback.brief import Brief, BriefFacts, OpenItem, refine_brief
 from bot.feedback.model import FailedGate, Feedback, GateItem
 from bot.gates.config import ClaimType, RepositoryRules
+from bot.gates.packs import load_rules
 from bot.grounding.manifests import manifest_versions, normalize_package
 from bot.grounding.model import ClaimOutcome
 from bot.iterations.model import current_iteration
@@ -23,74 +26,37 @@ from bot.markdown.blocks import SpanKind
 from bot.markdown.spans import has_visible_text, mask_hidden
 from bot.pull_request.model import Item, PostedBrief, PullRequest, Stance
 
-FRAMEWORKS: Mapping[str, str] = {
-    "django": "Django",
-    "fastapi": "FastAPI",
-    "flask": "Flask",
-    "litestar": "Litestar",
-    "sanic": "Sanic",
-    "tornado": "Tornado",
-    "pyramid": "Pyramid",
-    "starlette": "Starlette",
-    "aiohttp": "aiohttp",
-    "next": "Next.js",
-    "nuxt": "Nuxt",
-    "@angular/core": "Angular",
-    "@nestjs/core": "NestJS",
-    "react": "React",
-    "vue": "Vue",
-    "svelte": "Svelte",
-    "express": "Express",
-    "fastify": "Fastify",
-    "koa": "Koa",
-    "axum": "axum",
-    "actix-web": "Actix Web",
-    "rocket": "Rocket",
-    "github-com/gin-gonic/gin": "Gin",
-    "github-com/labstack/echo/v4": "Echo",
-    "github-com/gofiber/fiber/v2": "Fiber",
-    "spring-boot-starter-web": "Spring Boot",
-    "spring-boot-starter": "Spring Boot",
-}
-"""Package → framework; one that is built on another comes before it."""
-
 # A framework's own name is ASCII.
 _INSTALLED = regex.Regex(
     r"(?:site-packages|dist-packages|node_modules)/((?:@[A-Za-z0-9_.-]+/)?[A-Za-z0-9_.-]+)/"
 )
 _SUFFIX = regex.Regex(r"\w\.(py|jsx?|mjs|tsx?|rs|go|java|kt)\b")
-_PYTHON, _NODE = ("pyproject.toml", "requirements.txt"), ("package.json",)
-_MANIFESTS: Mapping[str, tuple[str, ...]] = {
-    "py": _PYTHON,
-    "js": _NODE,
-    "jsx": _NODE,
-    "mjs": _NODE,
-    "ts": _NODE,
-    "tsx": _NODE,
-    "rs": ("Cargo.toml",),
-    "go": ("go.mod",),
-    "java": ("pom.xml",),
-    "kt": ("pom.xml",),
-}
+
+
+@cache
+def _framework_rules() -> Any:
+    return load_rules("frameworks")
 
 
 def framework_in_trace(text: str) -> str:
     """Return the framework whose own files the trace goes through; empty for none."""
     packages = {normalize_package(name) for name in _INSTALLED.findall(text)}
-    return next((name for package, name in FRAMEWORKS.items() if package in packages), "")
+    if not packages:
+        return ""
+    return next((name for package, name in _framework_rules()["packages"].items() if package in packages), "")
 
 
 def framework_manifests(text: str) -> tuple[str, ...]:
     """Return the manifests that can name the framework of the code in the text, the likeliest first."""
     suffix = _SUFFIX.search(text)
-    return _MANIFESTS[suffix[1]] if suffix else ()
+    return tuple(_framework_rules()["manifests"][suffix[1]]) if suffix else ()
 
 
 def framework_in_manifests(files: Mapping[str, str]) -> str:
     """Return the framework that these manifests require, with its version as written; empty for none."""
     for path, text in files.items():
         versions = manifest_versions(path, text) or {}
-        for package, name in FRAMEWORKS.items():
+        for package, name in _framework_rules()["packages"].items():
             if package in versions:
                 return f"{name} {' or '.join(sorted(versions[package]))}".strip()
     return ""
@@ -182,10 +148,9 @@ def _items(feedback: Feedback, *, annotated: bool) -> tuple[OpenItem, ...]:
 
 
 def _findings(feedback: Feedback, gate: FailedGate, *, annotated: bool) -> Iterator[GateItem]:
-    ids = {finding.item.finding for finding in gate.findings}
     for verdict in feedback.rejecting:
         for item in verdict.items:
-            is_same_gate = item.tag == gate.tag if gate.tag else item.finding in ids
+            is_same_gate = item.tag == gate.tag if gate.tag else item.finding in gate.ids
             if is_same_gate and (annotated or not _is_annotation(item)):
                 yield GateItem(item, verdict.validator)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.feedback.model import FailedGate, Feedback, find_failed_gates
+from bot.findings.line_tracking import track_file, was_touched
 from bot.gates.config import QualityDimension
 from bot.gates.model import Gates
 from bot.iterations.model import Iteration
@@ -15,8 +16,8 @@ from bot.iterations.selection import RestorePlan, plan_restore, render_selection
 from bot.markdown.escape import code_span
 from bot.markdown.format import fold, format_count, join_words
 from bot.markdown.links import GitHubLinks, format_login
-from bot.pull_request.model import PullRequest, SelectionChoice, SelectionOverride
-from bot.values import Repository
+from bot.pull_request.model import PullRequest, Revision, SelectionChoice, SelectionOverride
+from bot.values import Location, Repository
 
 MAX_SHOWN_ITERATIONS = 5
 MAX_NAMED = 5
@@ -29,17 +30,17 @@ class Restoration:
 
     iteration: ScoredIteration
     plan: RestorePlan
-    common: tuple[str, ...]
-    """Entries that block in both."""
+    common: int
+    """How many entries block in both."""
     staying: tuple[str, ...]
-    """Entries that block only now, in files that restoring leaves as they are."""
+    """Entries that block only now, in files or lines that restoring leaves as they are."""
     returning: tuple[str, ...]
     """Entries that are fixed now and would block again."""
 
     @property
     def blocking(self) -> int:
         """How many entries would block."""
-        return len(self.common) + len(self.staying) + len(self.returning)
+        return self.common + len(self.staying) + len(self.returning)
 
 
 def fold_progress(feedback: Feedback, web: GitHubLinks) -> str:
@@ -54,24 +55,25 @@ def fold_progress(feedback: Feedback, web: GitHubLinks) -> str:
     if not feedback.rejecting:
         return fold(quality_summary(progress.trajectory), table)
     restoration = find_restoration(progress, feedback.pull_request) if feedback.pull_request.open else None
+    present = progress.present
     parts = [
         _override_line(feedback),
         table,
         _unobserved_line(progress.trajectory.scored),
-        _degradation_text(progress),
+        render_degradation(present) if present.signs or present.iteration > EARLY_ITERATIONS else "",
         _restore_text(restoration, progress.trajectory.final, web, repository) if restoration else "",
     ]
-    inside = "\n\n".join(part for part in parts if part)
-    return fold(blocking_summary(progress, restoration), inside)
+    return fold(blocking_summary(progress, restoration), "\n\n".join(filter(None, parts)))
 
 
 def blocking_summary(progress: Progress, restoration: Restoration | None = None) -> str:
     """Return one line: how many entries blocked in each iteration, and what restoring one would leave."""
     counts = [str(len(_blocking(scored.iteration, progress.gates))) for scored in progress.trajectory.scored]
     line = f"Progress: {_path(counts)} blocking"
-    if restoration is None:
-        return line
-    return f"{line}. Restoring iteration {restoration.iteration.number} would leave {restoration.blocking}"
+    if restoration:
+        number = restoration.iteration.number
+        line += f". Restoring iteration {number} would leave {restoration.blocking}"
+    return line
 
 
 def quality_summary(trajectory: Trajectory) -> str:
@@ -79,7 +81,9 @@ def quality_summary(trajectory: Trajectory) -> str:
     best, final = trajectory.best, trajectory.final
     if best is None:
         return f"{format_count(len(trajectory.scored), 'iteration')}, none of them scored"
-    if best.number != final.number and best.quality == final.quality:
+    if final.quality is None:
+        result = f"iteration {best.number} is the best that was scored"
+    elif best.number != final.number and best.quality == final.quality:
         result = f"no iteration scored higher than iteration {best.number}"
     elif best.number != final.number:
         result = f"iteration {best.number} scored higher than the last one"
@@ -103,7 +107,7 @@ def find_restoration(progress: Progress, pull_request: PullRequest) -> Restorati
         for scored in progress.trajectory.scored
         if scored.number != final.number
         and reviewers <= _reviewers(pull_request, scored.head)
-        and (restoration := _restoration(scored, final, now, gates))
+        and (restoration := _restoration(scored, final, now, gates, pull_request.revisions))
         and restoration.blocking < len(now)
     ]
     return min(restorations, key=lambda each: (each.blocking, -each.iteration.number), default=None)
@@ -114,34 +118,50 @@ def count_open_entries(iteration: Iteration, gates: Gates) -> str:
     failed = find_failed_gates(iteration.standing, gates)
     blocking = sum(gate.blocking for gate in failed)
     warnings = len(failed) - blocking
-    words = [f"{blocking} blocking"] if blocking else []
-    words += [format_count(warnings, "warning")] if warnings else []
-    return ", ".join(words) or (
-        "rejected, no issue named" if iteration.is_rejected_without_items else "nothing"
-    )
+    words = [f"{blocking} blocking"] * bool(blocking) + [format_count(warnings, "warning")] * bool(warnings)
+    nothing = "rejected, no issue named" if iteration.is_rejected_without_items else "nothing"
+    return ", ".join(words) or nothing
 
 
 def _restoration(
-    earlier: ScoredIteration, final: ScoredIteration, now: dict[str, FailedGate], gates: Gates
+    earlier: ScoredIteration,
+    final: ScoredIteration,
+    now: dict[str, FailedGate],
+    gates: Gates,
+    revisions: Iterable[Revision],
 ) -> Restoration | None:
     plan = plan_restore(earlier, final)
     if plan is None:
         return None
     before = _blocking(earlier.iteration, gates)
+    heads = {revision.head: revision for revision in revisions}
+    staying = _StayingLines(plan, heads[final.head], heads[earlier.head])
     return Restoration(
         earlier,
         plan,
-        common=tuple(name for name in now if name in before),
-        staying=tuple(name for name, gate in now.items() if name not in before and _stays(gate, plan)),
+        common=sum(name in before for name in now),
+        staying=tuple(name for name, gate in now.items() if name not in before and staying.has(gate)),
         returning=tuple(name for name in before if name not in now),
     )
 
 
-def _stays(gate: FailedGate, plan: RestorePlan) -> bool:
-    """Whether what blocks would be left: in a file that is not restored, or perhaps in one that is kept."""
-    if not gate.places:
-        return bool(plan.kept)
-    return any(place.path not in plan.restored for place in gate.places)
+@dataclass(frozen=True, slots=True)
+class _StayingLines:
+    """What restoring leaves as it is: files that were added since, and lines that were there before."""
+
+    plan: RestorePlan
+    now: Revision
+    before: Revision
+
+    def has(self, gate: FailedGate) -> bool:
+        """Whether what blocks would be left; without a location, perhaps in a file that is kept."""
+        return any(map(self._has, gate.places)) if gate.places else bool(self.plan.kept)
+
+    def _has(self, place: Location) -> bool:
+        if place.path not in self.plan.restored:
+            return True
+        file = track_file(place.path, self.now, self.before)
+        return file is not None and was_touched(place, file) is False
 
 
 def _blocking(iteration: Iteration, gates: Gates) -> dict[str, FailedGate]:
@@ -174,22 +194,18 @@ def _score_table(trajectory: Trajectory, gates: Gates, web: GitHubLinks, reposit
 
 def _unobserved_line(scored: tuple[ScoredIteration, ...]) -> str:
     """Return the line that names unobserved dimensions and their iterations."""
-    lines = []
-    for dimension in QualityDimension:
-        numbers = [
-            iteration.number
-            for iteration in scored
-            if iteration.score and dimension in iteration.score.unobserved
-        ]
-        if numbers:
-            where = "everywhere" if len(numbers) == len(scored) else f"in {', '.join(map(str, numbers))}"
-            lines.append(f"{dimension} {where}")
-    return f"Not observed, so left out: {'; '.join(lines)}." if lines else ""
-
-
-def _degradation_text(progress: Progress) -> str:
-    present = progress.present
-    return render_degradation(present) if present.signs or present.iteration > EARLY_ITERATIONS else ""
+    numbers = {
+        dimension: [each.number for each in scored if each.score and dimension in each.score.unobserved]
+        for dimension in QualityDimension
+    }
+    texts = [
+        f"{dimension} everywhere"
+        if len(found) == len(scored)
+        else f"{dimension} in {', '.join(map(str, found))}"
+        for dimension, found in numbers.items()
+        if found
+    ]
+    return f"Not observed, so left out: {'; '.join(texts)}." if texts else ""
 
 
 def _override_line(feedback: Feedback) -> str:
@@ -234,8 +250,7 @@ def _consequences(restoration: Restoration) -> str:
 
 def _names(texts: Iterable[str]) -> str:
     names = [code_span(text, 200) for text in texts]
-    shown = names[:MAX_NAMED] + ([f"{len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else [])
-    return join_words(shown) if shown else ""
+    return join_words(names[:MAX_NAMED] + [f"{len(names) - MAX_NAMED} more"] * (len(names) > MAX_NAMED))
 
 
 def _path(values: Iterable[str]) -> str:

@@ -17,7 +17,6 @@ from bot.findings.line_tracking import TrackedFile, track_file, was_touched
 from bot.findings.model import MAX_FINDINGS, Finding, Ledger
 from bot.pull_request.model import (
     UNREADABLE,
-    FindingRecord,
     FindingStatus,
     HeadSpan,
     Item,
@@ -81,11 +80,17 @@ def standing_verdicts(ledger: Ledger, located: Ledger | None = None) -> tuple[Ve
     findings about the head that is to be shown.
 
     A verdict whose findings were all dismissed is no longer in force, and an advisory one rejects only while
-    one of its findings blocks. The newest verdict that was lifted does not bring back an older one.
+    one of its findings blocks; while somebody else rejects, it comes last and only adds its warnings. The
+    newest verdict that was lifted does not bring back an older one.
     """
     places = {finding.number: finding.item.place for finding in (located or ledger).findings}
-    standing = (_with_open_findings(verdict, ledger, places) for verdict in ledger.newest)
-    return tuple(verdict for verdict in standing if verdict)
+    standing = [
+        standing for verdict in ledger.newest if (standing := _with_open_findings(verdict, ledger, places))
+    ]
+    is_rejected = any(verdict.stance is Stance.REJECTS for verdict in standing)
+    warning = [verdict for verdict in standing if verdict.stance is Stance.SILENT]
+    deciding = [verdict for verdict in standing if verdict.stance is not Stance.SILENT]
+    return (*deciding, *(warning if is_rejected else ()))
 
 
 def _with_open_findings(
@@ -108,7 +113,7 @@ def _with_open_findings(
     if not items and was_dismissed and not verdict.more:
         return None
     if verdict.advisory and not any(item.blocks for item in items):
-        return None
+        return replace(verdict, items=items, stance=Stance.SILENT) if items else None
     return replace(verdict, items=items)
 
 
@@ -263,7 +268,8 @@ class _Replay:
         failing = self._failing_runs(verdict)
         if failing is None:
             return  # a newer suite of the same event has reported already
-        if standing is None or standing[0] <= position:
+        # A dismissed verdict on a later head no longer stands in the way of a late one.
+        if standing is None or standing[0] <= position or standing[1].id in self._lifted:
             passes_alone = bool(failing) and verdict.stance is Stance.APPROVES
             self._newest[key] = (position, failing[-1].verdict if passes_alone else verdict)
         self._reviewed_position = max(self._reviewed_position, position)
@@ -318,13 +324,15 @@ class _Replay:
             self._close(entry, _closing_status(entry, position), verdict, position)
         elif not is_later:
             return  # at the same head, a further review adds
+        elif verdict.repeats and (not verdict.items or _is_untagged_prose(entry)):
+            self._repeat(entry, self._carried(entry, verdict.head or ""), verdict, position)
         elif entry.comment_ids:
             if self._has_changed(entry, verdict.head or self._order.head(position)):
                 self._close(entry, FindingStatus.FIXED, verdict, position)
-        elif entry.item.tag and entry.item.inferred is None:
-            self._close(entry, FindingStatus.FIXED, verdict, position)
-        elif not verdict.repeats:
+        elif _is_untagged_prose(entry):
             entry.is_left_out = True
+        else:
+            self._close(entry, FindingStatus.FIXED, verdict, position)
 
     def _report(self, verdict: Verdict, position: int) -> set[int]:
         """Apply the items of a verdict; return which entries they belong to."""
@@ -379,12 +387,10 @@ class _Replay:
             entry.comment_ids.add(item.comment_id)
         if position < entry.position:
             return
+        head = verdict.head or self._order.head(position)
         # A bare mention of the tag says less than the report before it.
-        if item.place or item.words or not (entry.item.place or entry.item.words):
-            entry.item, entry.head = item, verdict.head or self._order.head(position)
-        else:
-            carried = self._carried(entry, verdict.head or self._order.head(position))
-            entry.item, entry.head = carried, verdict.head or self._order.head(position)
+        is_bare = not (item.place or item.words) and bool(entry.item.place or entry.item.words)
+        entry.item, entry.head = self._carried(entry, head) if is_bare else item, head
         if entry.verdict_id != verdict.id:
             entry.order = self._reports  # the first mention in a review counts
         entry.position, entry.verdict_id, entry.reported_at = position, verdict.id, verdict.at
@@ -462,12 +468,17 @@ class _Replay:
         return abs(place.line - now.line)
 
     def _apply_lifted(self, verdict: Verdict) -> None:
-        """Apply that a review was dismissed, a comment deleted, or a label removed."""
-        lifted_at = verdict.lifted_at or verdict.at
+        """Apply that a review was dismissed, a comment deleted, or a label removed.
+
+        Where that ends the rejection of its validator, nothing that they said before counts any more.
+        """
+        lifted_at, key = verdict.lifted_at or verdict.at, verdict.validator.key
         self._lifted.add(verdict.id)
         position = self._order.position_at(lifted_at)
+        ends_rejection = verdict.stance is Stance.REJECTS and self._newest[key][1].id == verdict.id
         for entry in self._entries:
-            if entry.verdict_id == verdict.id and entry.is_open:
+            is_own = entry.verdict_id == verdict.id or (ends_rejection and entry.validator.key == key)
+            if is_own and entry.is_open:
                 is_label = verdict.id.startswith("label:")
                 status = _closing_status(entry, position) if is_label else FindingStatus.WITHDRAWN
                 self._close_at(entry, status, lifted_at, position, verdict.validator.name)
@@ -496,7 +507,7 @@ class _Replay:
         """Apply `/feedback-dismiss`, bound to the head of its time; its push may be recorded later."""
         position = self._order.position_at(ruling.at)
         for entry in self._entries:
-            number = next((self._numbers[key] for key in entry.keys if key in self._numbers), None)
+            number = self._stored_number(entry)
             names = {entry.item.tag, f"f{number}" if number else None}
             if ruling.tag in names and entry.is_open and entry.position <= position:
                 self._close_at(entry, FindingStatus.DISMISSED, ruling.at, position, ruling.by)
@@ -516,7 +527,7 @@ class _Replay:
         """Whether the lines of a finding differ between the head that it was reported at and another."""
         changed = self._lines.has_changed(entry.item.place, entry.head, head)
         if changed is None:
-            stored = self._stored(entry)
+            stored = self._records.get(self._stored_number(entry) or 0)
             return stored is not None and stored.status is FindingStatus.CHANGED
         return changed
 
@@ -524,9 +535,8 @@ class _Replay:
         place = self._lines.carry(entry.item.place, entry.head, head)
         return entry.item if place == entry.item.place else replace(entry.item, place=place)
 
-    def _stored(self, entry: _Entry) -> FindingRecord | None:
-        number = next((self._numbers[key] for key in entry.keys if key in self._numbers), None)
-        return self._records.get(number) if number is not None else None
+    def _stored_number(self, entry: _Entry) -> int | None:
+        return next((self._numbers[key] for key in entry.keys if key in self._numbers), None)
 
     def ledger(self, head: str = "") -> Ledger:
         """Return the findings with numbers, status and location, as of this head or the newest one."""
@@ -546,7 +556,7 @@ class _Replay:
         """Number the findings: those that had a number keep it."""
         given: list[int | None] = []
         for entry in entries:
-            number = next((self._numbers[key] for key in entry.keys if key in self._numbers), None)
+            number = self._stored_number(entry)
             given.append(None if number in given else number)
         following = max((*self._records, 0)) + 1
         numbers: list[int] = []
@@ -604,6 +614,10 @@ def _replaces(newer: Verdict, older: Verdict) -> bool:
 def _closing_status(entry: _Entry, position: int) -> FindingStatus:
     """Return what closing means: fixed at a later head; without one, nothing was fixed."""
     return FindingStatus.FIXED if position > entry.position else FindingStatus.WITHDRAWN
+
+
+def _is_untagged_prose(entry: _Entry) -> bool:
+    return not entry.comment_ids and (entry.item.tag is None or entry.item.inferred is not None)
 
 
 def _limit(entries: Sequence[_Entry]) -> list[_Entry]:

@@ -28,14 +28,23 @@ from bot.github.errors import (
     describe_connection_error,
 )
 from bot.github.model import AppInfo, AppInstallation, DeliveryAttempt, RequiredPermissions, WebhookConfig
-from bot.github.payloads import PayloadError, get_path, get_text, require_id, require_text, require_time
+from bot.github.payloads import (
+    PayloadError,
+    get_list,
+    get_path,
+    get_text,
+    require_id,
+    require_text,
+    require_time,
+)
 from bot.github.transport import (
     ACCEPT_HEADER,
+    REPO_PATH,
     USER_AGENT,
     GitHubRequester,
     RequestCounter,
     Transport,
-    has_dot_segment,
+    fill_path,
     response_cache,
 )
 
@@ -83,12 +92,11 @@ class GitHubAppApi:
 
     async def app(self) -> AppInfo:
         """The App as it is registered."""
-        return _parse("GET /app", await self._get("/app"), _app_info)
+        return await self._get("/app", _app_info)
 
     async def webhook_config(self) -> WebhookConfig:
         """Where GitHub sends deliveries."""
-        path = "/app/hook/config"
-        return _parse(f"GET {path}", await self._get(path), _webhook_config)
+        return await self._get("/app/hook/config", _webhook_config)
 
     async def installations(self) -> tuple[AppInstallation, ...]:
         """Everywhere the App is installed."""
@@ -99,12 +107,12 @@ class GitHubAppApi:
 
     async def installation_of(self, owner: str, name: str) -> AppInstallation | None:
         """The installation that covers a repository; None if there is none."""
-        path = "/repos/{owner}/{repo}/installation"
         try:
-            answer = await self._get(path, owner=owner, repo=name)
+            return await self._get(
+                fill_path(f"{REPO_PATH}/installation", owner=owner, repo=name), _installation
+            )
         except NotFound:
             return None
-        return _parse(f"GET {path.format(owner=owner, repo=name)}", answer, _installation)
 
     async def deliveries(self, since: datetime) -> tuple[DeliveryAttempt, ...]:
         """What GitHub sent since then, newest first; it keeps three days of it."""
@@ -116,10 +124,9 @@ class GitHubAppApi:
 
     async def redeliver(self, delivery_id: int) -> None:
         """Ask GitHub to redeliver; the delivery keeps its GUID."""
-        path = f"{_DELIVERIES}/{{delivery}}/attempts"
-        request = ApiRequest(f"POST {path.format(delivery=delivery_id)}", "", 0)
-        send = self._counted(lambda api: api.write("POST", path, b"", delivery=delivery_id))
-        await self._auth.as_app(request, send)
+        path = f"{_DELIVERIES}/{delivery_id}/attempts"
+        send = self._counted(lambda api: api.write("POST", path))
+        await self._auth.as_app(ApiRequest(f"POST {path}", "", 0), send)
 
     def _counted(
         self, send: Callable[[GitHubRequester], Awaitable[Parsed]]
@@ -131,9 +138,9 @@ class GitHubAppApi:
 
         return send_and_count
 
-    async def _get(self, path: str, **gaps: str | int) -> Any:
-        request = ApiRequest(f"GET {path.format(**gaps)}", "", 0)
-        return await self._auth.as_app(request, lambda api: api.get(path, **gaps))
+    async def _get(self, path: str, parse: Callable[[Any], Parsed]) -> Parsed:
+        request = ApiRequest(f"GET {path}", "", 0)
+        return _parse(request.what, await self._auth.as_app(request, lambda api: api.get(path)), parse)
 
 
 def _older(since: datetime) -> Callable[[Any], bool]:
@@ -186,14 +193,12 @@ def _delivery_attempt(tree: Any) -> DeliveryAttempt:
 
 def _permissions(tree: Any) -> Mapping[str, str]:
     permissions = get_path(tree, "permissions")
-    if not isinstance(permissions, Mapping):
-        return {}
-    return {str(name): str(level) for name, level in permissions.items()}
+    is_object = isinstance(permissions, Mapping)
+    return {str(name): str(level) for name, level in permissions.items()} if is_object else {}
 
 
 def _events(tree: Any) -> tuple[str, ...]:
-    events = get_path(tree, "events")
-    return tuple(map(str, events)) if isinstance(events, list) else ()
+    return tuple(map(str, get_list(tree, "events")))
 
 
 def _parse(what: str, tree: Any, parser: Callable[[Any], Parsed]) -> Parsed:
@@ -347,9 +352,7 @@ def manifest_form_url(web_url: str, request: RegistrationRequest, state: str) ->
 
 async def convert_manifest_code(api_url: str, code: str, *, seconds: float = 10) -> Registration:
     """Exchange the browser's code for the new App; raises `NotFound` if it is used up or expired."""
-    if has_dot_segment(code):
-        raise NotFound("the code is not from GitHub")
-    address = f"{api_url}/app-manifests/{quote(code, safe='')}/conversions"
+    address = api_url + fill_path("/app-manifests/{code}/conversions", code=code)
     headers = {"accept": ACCEPT_HEADER, "user-agent": USER_AGENT}
     try:
         timeout = aiohttp.ClientTimeout(total=seconds)

@@ -23,22 +23,18 @@ from bot.github.errors import (
     RateLimited,
     ValidationFailed,
 )
+from bot.github.model import PostedComment
 from bot.github.payloads import (
     PayloadError,
     get_integer,
     get_path,
     get_text,
     parse_account,
+    require_id,
     require_text,
     require_time,
 )
-from bot.github.transport import (
-    GitHubRequester,
-    InstallationToken,
-    Transport,
-    path_parameters,
-    repository_request,
-)
+from bot.github.transport import REPO_PATH, GitHubRequester, InstallationToken, Transport, fill_path
 from bot.values import GHOST, Account, Repository
 
 _BACK = timedelta(seconds=60)  # clocks differ
@@ -211,15 +207,13 @@ class Authenticator:
 
     async def _new_token(self, scope: TokenScope) -> InstallationToken:
         installation, repository = scope
-        path = "/app/installations/{installation}/access_tokens"
-        request = ApiRequest(f"POST {path}", "", 0)
+        request = ApiRequest("POST /app/installations/{installation}/access_tokens", "", 0)
+        path = f"/app/installations/{installation}/access_tokens"
         # Without `permissions`: asking for one that was not granted refuses the whole token. For one
         # repository by its number: a name may be another repository's by now, whose thread is not ours.
         body = {"repository_ids": [repository]} if repository else b""
         try:
-            answer = await self.as_app(
-                request, lambda api: api.write("POST", path, body, installation=installation)
-            )
+            answer = await self.as_app(request, lambda api: api.write("POST", path, body))
         except ValidationFailed as error:
             raise NotFound(f"{request.what}: the installation has no such repository: {error}") from error
         try:
@@ -229,12 +223,29 @@ class Authenticator:
 
     async def _any_installation(self) -> TokenScope | None:
         path = "/app/installations?per_page=100"
-        installations: list[Any] = await self.as_app(
-            ApiRequest(f"GET {path}", "", 0), lambda api: api.get(path)
-        )
+        installations = await self.as_app(ApiRequest(f"GET {path}", "", 0), lambda api: api.get(path))
         active = (item for item in installations if not get_path(item, "suspended_at"))
         installation_id = next((get_integer(item, "id") for item in active), None)
         return (installation_id, 0) if installation_id else None
+
+
+def parse_answer(kind: str, parse: Callable[[Any], Answered], answer: Any) -> Answered:
+    """Parse what GitHub answered; an answer that can't be read is as good as none."""
+    try:
+        return parse(answer)
+    except PayloadError as error:
+        raise GitHubUnavailable(f"malformed {kind} from GitHub: {error}") from error
+
+
+def parse_posted_comment(answer: Any) -> PostedComment:
+    """Parse the bot's comment from GitHub's answer."""
+    return parse_answer(
+        "comment",
+        lambda tree: PostedComment(
+            require_id(tree, "id"), require_text(tree, "node_id"), require_text(tree, "html_url")
+        ),
+        answer,
+    )
 
 
 class InstallationApi:
@@ -256,27 +267,52 @@ class InstallationApi:
         app = await self._auth.as_app(ApiRequest("GET /app", "", 0), lambda api: api.get("/app"))
         path, login = "/users/{login}", f"{get_text(app, 'slug')}[bot]"
         request = ApiRequest(f"GET {path}", "metadata=read", 0)
-        answer = await self._auth.as_anybody(request, lambda api: api.get(path, login=login))
+        url = fill_path(path, login=login)
+        answer = await self._auth.as_anybody(request, lambda api: api.get(url))
         account = parse_account({"user": answer}, "user")
         if account == GHOST:
             raise GitHubUnavailable(f"{request.what}: {login} can't be read")
         return account
 
+    async def _call(
+        self,
+        repository: Repository,
+        method: str,
+        path: str,
+        permission: str,
+        send: Callable[[GitHubRequester, str], Awaitable[Answered]],
+        **gaps: str | int,
+    ) -> Answered:
+        """Send a request to a path below the repository's, as its installation."""
+        path = f"{REPO_PATH}{path}"
+        what = f"{method} {path.partition('?')[0]} in {repository.full_name}"
+        request = ApiRequest(what, permission, repository.installation_id, repository.id)
+        url = fill_path(path, owner=repository.owner, repo=repository.name, **gaps)
+        return await self._auth.as_installation(request, lambda api: send(api, url))
+
     async def _get(self, repository: Repository, path: str, permission: str, **gaps: str | int) -> Any:
-        request = repository_request(repository, "GET", path, permission)
-        names = {**path_parameters(repository), **gaps}
-        return await self._auth.as_installation(request, lambda api: api.get(path, **names))
+        return await self._call(repository, "GET", path, permission, GitHubRequester.get, **gaps)
 
     async def _list(
         self, repository: Repository, path: str, permission: str, limit: int | None = None, **gaps: str | int
     ) -> list[Any]:
-        request = repository_request(repository, "GET", path, permission)
-        names = {**path_parameters(repository), **gaps}
-        return await self._auth.as_installation(request, lambda api: api.items(path, limit, **names))
+        return await self._call(
+            repository, "GET", path, permission, lambda api, url: api.items(url, limit), **gaps
+        )
 
     async def _write(
-        self, repository: Repository, method: str, path: str, data: Any, permission: str, **gaps: int
+        self,
+        repository: Repository,
+        method: str,
+        path: str,
+        permission: str,
+        data: Any = b"",
+        **gaps: str | int,
     ) -> Any:
-        request = repository_request(repository, method, path, permission)
-        names = {**path_parameters(repository), **gaps}
-        return await self._auth.as_installation(request, lambda api: api.write(method, path, data, **names))
+        return await self._call(
+            repository, method, path, permission, lambda api, url: api.write(method, url, data), **gaps
+        )
+
+    async def _mutate(self, repository: Repository, what: str, query: str, **variables: str) -> None:
+        request = ApiRequest(what, "pull_requests=write", repository.installation_id, repository.id)
+        await self._auth.as_installation(request, lambda api: api.mutate(query, **variables))

@@ -14,19 +14,20 @@ from cachetools import TTLCache
 
 from bot import regex
 from bot.github import payloads
-from bot.github.auth import AppKey, Authenticator, PauseCheck, never_paused
-from bot.github.errors import ApiRequest, ErrorMapper, GitHubUnavailable, NotFound
+from bot.github.auth import (
+    AppKey,
+    Authenticator,
+    PauseCheck,
+    never_paused,
+    parse_answer,
+    parse_posted_comment,
+)
+from bot.github.errors import ErrorMapper, NotFound
 from bot.github.model import PostedComment, WorkflowRun
-from bot.github.payloads import JsonObject, PayloadError, get_integer, get_path, get_text, parse_role
+from bot.github.payloads import get_integer, get_list, get_path, get_text, parse_each, parse_role
 from bot.github.revision_api import RevisionApi
 from bot.github.thread_api import RepositoryApi, ThreadApi
-from bot.github.transport import (
-    REPO_PATH,
-    RequestCounter,
-    Transport,
-    parse_posted_comment,
-    response_cache,
-)
+from bot.github.transport import RequestCounter, Transport, response_cache
 from bot.pull_request.checks import CheckResult
 from bot.pull_request.diff import Comparison
 from bot.pull_request.events import (
@@ -103,45 +104,40 @@ class GitHub(RevisionApi, ThreadApi, RepositoryApi):
 
     async def pull_request(self, repository: Repository, number: int) -> PullRequestSnapshot:
         """The pull request as GitHub shows it now."""
-        tree = await self._get(repository, f"{REPO_PATH}/pulls/{{number}}", _READ, number=number)
-        try:
-            return payloads.parse_pull_request(repository, tree)
-        except PayloadError as error:
-            raise GitHubUnavailable(f"malformed pull request from GitHub: {error}") from error
+        tree = await self._get(repository, "/pulls/{number}", _READ, number=number)
+        return parse_answer("pull request", lambda tree: payloads.parse_pull_request(repository, tree), tree)
 
     async def reviews(self, repository: Repository, number: int) -> tuple[ReviewSnapshot, ...]:
         """All submitted reviews, oldest first."""
-        path = f"{REPO_PATH}/pulls/{{number}}/reviews?per_page=100"
+        path = "/pulls/{number}/reviews?per_page=100"
         items = await self._list(repository, path, _READ, number=number)
         return await _parse_list(_submitted, items)
 
     async def inline_comments(self, repository: Repository, number: int) -> tuple[InlineCommentSnapshot, ...]:
         """The newest inline comments, at most 500, oldest first."""
-        path = f"{REPO_PATH}/pulls/{{number}}/comments?sort=created&direction=desc&per_page=100"
+        path = "/pulls/{number}/comments?sort=created&direction=desc&per_page=100"
         items = await self._list(repository, path, _READ, _MAX_INLINE_COMMENTS, number=number)
         return await _parse_list(_inline_comments, items)
 
     async def comparison(self, repository: Repository, base: str, head: str) -> Comparison:
         """Compare the head with its merge base; raises `NotFound` if GitHub has no such commit."""
-        path = payloads.COMPARE_PATH
-        answer = await self._get(repository, path, "contents=read", basehead=f"{base}...{head}")
+        answer = await self._get(
+            repository, "/compare/{basehead}", "contents=read", basehead=f"{base}...{head}"
+        )
         return payloads.parse_comparison(answer, head)
 
     async def check_results(self, repository: Repository, head: str) -> tuple[CheckResult, ...]:
         """The results of a commit's checks and statuses, at most 100 of each."""
-        runs = await self._get(repository, payloads.CHECK_RUNS_PATH, "checks=read", sha=head)
-        statuses = await self._get(repository, payloads.STATUS_PATH, "statuses=read", sha=head)
-        return payloads.parse_check_results(runs, statuses)
+        return payloads.parse_check_results(*await self._checks_of(repository, head))
 
     async def workflow_run(self, repository: Repository, run_id: int) -> WorkflowRun:
         """A run of a workflow; raises `NotFound` if the repository has none of this id."""
-        path = f"{REPO_PATH}/actions/runs/{{run}}"
-        tree = await self._get(repository, path, "actions=read", run=run_id)
-        called = get_path(tree, "referenced_workflows")
+        tree = await self._get(repository, "/actions/runs/{run}", "actions=read", run=run_id)
+        called = get_list(tree, "referenced_workflows")
         return WorkflowRun(
             get_text(tree, "head_sha"),
             get_integer(tree, "head_repository.id"),
-            tuple(get_text(workflow, "path") for workflow in (called if isinstance(called, list) else ())),
+            tuple(get_text(workflow, "path") for workflow in called),
         )
 
     async def role(self, repository: Repository, account: Account, *, fresh: bool = False) -> str | None:
@@ -156,40 +152,32 @@ class GitHub(RevisionApi, ThreadApi, RepositoryApi):
 
     async def create_comment(self, repository: Repository, number: int, body: str) -> PostedComment:
         """Post a comment in the thread."""
-        path = f"{REPO_PATH}/issues/{{number}}/comments"
+        path = "/issues/{number}/comments"
         return parse_posted_comment(
-            await self._write(repository, "POST", path, {"body": body}, _WRITE, number=number)
+            await self._write(repository, "POST", path, _WRITE, {"body": body}, number=number)
         )
 
     async def edit_comment(self, repository: Repository, comment_id: int, body: str) -> PostedComment:
         """Replace a comment's text; raises `NotFound` if somebody deleted it."""
-        path = f"{REPO_PATH}/issues/comments/{{comment}}"
+        path = "/issues/comments/{comment}"
         return parse_posted_comment(
-            await self._write(repository, "PATCH", path, {"body": body}, _WRITE, comment=comment_id)
+            await self._write(repository, "PATCH", path, _WRITE, {"body": body}, comment=comment_id)
         )
 
     async def minimise(self, repository: Repository, node_id: str) -> None:
         """Fold a comment away as outdated."""
-        request = ApiRequest("minimise a comment", _WRITE, repository.installation_id, repository.id)
-        await self._auth.as_installation(request, lambda api: api.mutate(_MINIMISE, node=node_id))
+        await self._mutate(repository, "minimise a comment", _MINIMISE, node=node_id)
 
     async def find_comment(
         self, repository: Repository, number: int, marker_id: str, since: datetime
     ) -> PostedComment | None:
         """Find the bot's own comment whose marker has this id; the oldest if there are several."""
-        ours = (await self.me()).id
-        path = f"{REPO_PATH}/issues/{{number}}/comments?since={{since}}&per_page=100"
-        at = since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        comments = await self._list(repository, path, _READ, number=number, since=at)
-        posted = [
-            parse_posted_comment(comment)
-            for comment in comments
-            if get_path(comment, "user.id") == ours and has_marker_id(get_text(comment, "body"), marker_id)
-        ]
-        return min(posted, key=lambda comment: comment.id, default=None)
+        return await self._find_own(
+            repository, "issues", number, since, lambda body: has_marker_id(body, marker_id)
+        )
 
     async def _fetch_role(self, repository: Repository, account: Account) -> str | None:
-        path = f"{REPO_PATH}/collaborators/{{login}}/permission"
+        path = "/collaborators/{login}/permission"
         try:
             answer = await self._get(repository, path, "metadata=read", login=account.login)
         except NotFound:
@@ -211,24 +199,11 @@ async def _parse_list(parse: Callable[[list[Any]], Parsed], items: list[Any]) ->
 
 
 def _submitted(items: list[Any]) -> tuple[ReviewSnapshot, ...]:
-    reviews = (review for review in map(_review, items) if review is not None)
+    # A pending one has no time, and can't be parsed; nor can one of a kind that is not known yet.
+    reviews = parse_each(payloads.parse_review, items)
     submitted = [review for review in reviews if review.state is not ReviewState.PENDING]
     return tuple(sorted(submitted, key=lambda review: (review.submitted_at, review.id)))
 
 
 def _inline_comments(items: list[Any]) -> tuple[InlineCommentSnapshot, ...]:
-    return tuple(comment for comment in map(_inline_comment, reversed(items)) if comment is not None)
-
-
-def _review(tree: JsonObject) -> ReviewSnapshot | None:
-    try:
-        return payloads.parse_review(tree)
-    except PayloadError:  # a pending one, or of a kind that is not known yet
-        return None
-
-
-def _inline_comment(tree: JsonObject) -> InlineCommentSnapshot | None:
-    try:
-        return payloads.parse_inline_comment(tree)
-    except PayloadError:
-        return None
+    return tuple(parse_each(payloads.parse_inline_comment, reversed(items)))

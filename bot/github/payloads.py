@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from bot import regex
 from bot.gates.rule_book import CONFIG_FILE
@@ -14,7 +15,6 @@ from bot.pull_request.diff import Comparison, FileDiff
 from bot.pull_request.documents import parse_documents_in
 from bot.pull_request.events import (
     CheckEvent,
-    ConfigBrokenEvent,
     ConfigPushEvent,
     Event,
     IgnoredEvent,
@@ -38,6 +38,16 @@ class PayloadError(Exception):
 
     def __init__(self, path: str, expected: str) -> None:
         super().__init__(f"{path} is not {expected}")
+
+
+Parsed = TypeVar("Parsed")
+
+
+def parse_each(parse: Callable[[Any], Parsed], items: Iterable[Any]) -> Iterator[Parsed]:
+    """Parse a list; one of many that can't be read is left out."""
+    for item in items:
+        with suppress(PayloadError):
+            yield parse(item)
 
 
 def get_path(tree: object, path: str) -> Any:
@@ -87,6 +97,12 @@ def get_text(tree: object, path: str) -> str:
         return ""
     # PostgreSQL keeps no NUL, and nothing encodes half a surrogate pair.
     return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+def get_list(tree: object, path: str) -> list[Any]:
+    """A list, empty for anything else."""
+    value = get_path(tree, path)
+    return value if isinstance(value, list) else []
 
 
 def require_time(tree: object, path: str) -> datetime:
@@ -187,12 +203,9 @@ def parse_pull_request(where: Repository, tree: JsonObject) -> PullRequestSnapsh
     )
 
 
-def parse_listed_pull(repository: Repository, tree: JsonObject) -> PullRequestSnapshot | None:
-    """A pull request of a list; None if it can't be read."""
-    try:
-        return parse_pull_request(repository, tree)
-    except PayloadError:
-        return None
+def parse_pull_requests(where: Repository, items: Iterable[JsonObject]) -> tuple[PullRequestSnapshot, ...]:
+    """The pull requests of a list, except for those that can't be read."""
+    return tuple(parse_each(lambda tree: parse_pull_request(where, tree), items))
 
 
 def parse_review(tree: JsonObject) -> ReviewSnapshot:
@@ -248,7 +261,6 @@ def _line(tree: JsonObject, key: str, side: str) -> int | None:
     return None if get_path(tree, side) == "LEFT" else get_integer(tree, key)
 
 
-CONFIG_BROKEN_ACTION = "config_broken"
 _NOTHING = "0" * 40
 _OUTPUT = ("title", "summary", "text")
 
@@ -298,8 +310,7 @@ def parse_push(_action: str, payload: JsonObject) -> Event | IgnoredEvent:
     head = require_text(payload, "after")
     if head == _NOTHING or not get_text(payload, "ref").startswith("refs/heads/"):
         return IgnoredEvent("a push that deletes the branch")
-    commits = get_path(payload, "commits")
-    if not any(_touches(commit) for commit in (commits if isinstance(commits, list) else ())):
+    if not any(map(_touches, get_list(payload, "commits"))):
         return IgnoredEvent("a push that does not change the config")
     where = parse_repository(payload)
     in_force = get_text(payload, "ref") == f"refs/heads/{where.default_branch}"
@@ -317,11 +328,6 @@ def parse_label(action: str, payload: JsonObject) -> Event | IgnoredEvent:
     )
 
 
-def parse_config_broken(_action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    """A row that we wrote ourselves."""
-    return ConfigBrokenEvent(parse_repository(payload))
-
-
 def _app(payload: JsonObject) -> str:
     slug = get_text(payload, "check_run.app.slug")
     return f"{slug}[bot]" if slug else ""
@@ -333,18 +339,13 @@ def _pull_request(payload: JsonObject) -> PullRequestSnapshot | None:
 
 def _numbers(payload: JsonObject, path: str) -> tuple[int, ...]:
     """The pull requests of this repository; a fork's payload names those of other repositories too."""
-    found, here = get_path(payload, path), get_path(payload, "repository.id")
-    numbers = (
-        get_integer(each, "number")
-        for each in (found if isinstance(found, list) else ())
-        if get_path(each, "base.repo.id") == here
-    )
-    return tuple(number for number in numbers if number)
+    here = get_path(payload, "repository.id")
+    pulls = (pull for pull in get_list(payload, path) if get_path(pull, "base.repo.id") == here)
+    return tuple(number for pull in pulls if (number := get_integer(pull, "number")))
 
 
 def _touches(commit: object) -> bool:
-    lists = (get_path(commit, key) for key in ("added", "removed", "modified"))
-    return any(CONFIG_FILE in paths for paths in lists if isinstance(paths, list))
+    return any(CONFIG_FILE in get_list(commit, key) for key in ("added", "removed", "modified"))
 
 
 def repository_payload(where: Repository) -> dict[str, Any]:
@@ -361,20 +362,15 @@ def repository_payload(where: Repository) -> dict[str, Any]:
     }
 
 
-COMPARE_PATH = "/repos/{owner}/{repo}/compare/{basehead}"
-CHECK_RUNS_PATH = "/repos/{owner}/{repo}/commits/{sha}/check-runs?per_page=100"
-STATUS_PATH = "/repos/{owner}/{repo}/commits/{sha}/status?per_page=100"
-
-
 def parse_comparison(answer: Any, head: str) -> Comparison:
     """The comparison with what could be read of it; the tree only where the head itself is shown."""
-    commits = _list(answer, "commits")
+    commits = get_list(answer, "commits")
     shown = next((commit for commit in reversed(commits) if get_text(commit, "sha") == head), None)
     return Comparison(
         base=get_text(answer, "merge_base_commit.sha") or None,
         tree=get_text(shown, "commit.tree.sha") or None,
         ahead=get_integer(answer, "ahead_by") or 0,
-        files=tuple(map(_file, filter(_is_named, _list(answer, "files")))),
+        files=tuple(_file(file) for file in get_list(answer, "files") if get_text(file, "filename")),
         messages=tuple(get_text(commit, "commit.message")[-_MAX_MESSAGE:] for commit in commits),
     )
 
@@ -389,9 +385,9 @@ def parse_check_results(runs: Any, statuses: Any) -> tuple[CheckResult, ...]:
             app=get_text(run, "app.slug"),
             suite_id=get_integer(run, "check_suite.id") or 0,
         )
-        for run in _list(runs, "check_runs")
+        for run in get_list(runs, "check_runs")
     ]
-    for status in _list(statuses, "statuses"):
+    for status in get_list(statuses, "statuses"):
         state = get_text(status, "state")
         conclusion = None if state == "pending" else state or None
         found.append(CheckResult(get_text(status, "context"), conclusion, app=""))
@@ -401,20 +397,14 @@ def parse_check_results(runs: Any, statuses: Any) -> tuple[CheckResult, ...]:
 def parse_ended_checks(where: Repository, head: str, runs: Any, statuses: Any) -> tuple[CheckEvent, ...]:
     """Check runs and statuses that ended, as their events would have reported them."""
     told = repository_payload(where)
-    ended = [run for run in _list(runs, "check_runs") if get_text(run, "status") == "completed"]
-    found = [_told(parse_check_run, {**told, "check_run": run}) for run in ended]
-    found += [_told(parse_status, {**told, **each, "sha": head}) for each in _list(statuses, "statuses")]
-    return tuple(each for each in found if isinstance(each, CheckEvent))
-
-
-def _told(
-    reader: Callable[[str, JsonObject], Event | IgnoredEvent], payload: JsonObject
-) -> Event | IgnoredEvent | None:
-    """What the event would say; None if one of many is of an odd shape."""
-    try:
-        return reader("completed", payload)
-    except PayloadError:
-        return None
+    ended = [run for run in get_list(runs, "check_runs") if get_text(run, "status") == "completed"]
+    checks = [{**told, "check_run": run} for run in ended]
+    contexts = [{**told, **status, "sha": head} for status in get_list(statuses, "statuses")]
+    events = (
+        *parse_each(lambda payload: parse_check_run("completed", payload), checks),
+        *parse_each(lambda payload: parse_status("", payload), contexts),
+    )
+    return tuple(event for event in events if isinstance(event, CheckEvent))
 
 
 def _file(tree: Any) -> FileDiff:
@@ -427,15 +417,6 @@ def _file(tree: Any) -> FileDiff:
         previous_path=get_text(tree, "previous_filename") or None,
         patch=get_text(tree, "patch") if isinstance(get_path(tree, "patch"), str) else None,
     )
-
-
-def _is_named(tree: Any) -> bool:
-    return bool(get_text(tree, "filename"))
-
-
-def _list(tree: Any, path: str) -> list[Any]:
-    found = get_path(tree, path)
-    return found if isinstance(found, list) else []
 
 
 _ROLES = ("admin", "maintain", "write", "triage", "read")
@@ -451,9 +432,13 @@ def parse_role(answer: Any, account: Account) -> str | None:
     if name in _ROLES:
         return name
     # A role of the organisation's own making: what it is built on shows in the flags.
-    flags = [meant for flag, meant in _FLAGS.items() if get_path(answer, f"user.permissions.{flag}") is True]
-    if flags:
-        return flags[0]
+    if role := highest_role(answer, "user.permissions"):
+        return role
     # `permission` knows neither triage nor maintain, so it comes last.
     coarse = get_text(answer, "permission")
     return coarse if coarse in _ROLES else None
+
+
+def highest_role(tree: Any, path: str) -> str | None:
+    """The highest role that the flags there give."""
+    return next((role for flag, role in _FLAGS.items() if get_path(tree, f"{path}.{flag}") is True), None)

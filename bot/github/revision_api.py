@@ -12,20 +12,20 @@ from cachetools import LRUCache
 
 from bot.definitions import outline_file
 from bot.github import payloads
-from bot.github.auth import Authenticator, InstallationApi
+from bot.github.auth import Authenticator, InstallationApi, parse_answer
 from bot.github.errors import ApiRequest, Forbidden, GitHubUnavailable, NotFound, ValidationFailed
 from bot.github.model import FileCommit, PostedCheck
 from bot.github.payloads import (
     JsonObject,
-    PayloadError,
     get_integer,
+    get_list,
     get_path,
     get_text,
     get_time,
     require_id,
     require_text,
 )
-from bot.github.transport import REPO_PATH, path_parameters, repository_request
+from bot.github.transport import REPO_PATH, fill_path
 from bot.paths import MAX_FILE_SIZE
 from bot.pull_request.checks import CheckAnnotation, CheckRunText
 from bot.pull_request.diff import Suggestion
@@ -46,6 +46,7 @@ _MAX_PULLS = 300
 _MAX_PAGES = 10
 _MAX_ANNOTATIONS = 200
 _MAX_LOG = 64 * 1024
+_CHECK_RUNS = "/commits/{sha}/check-runs?per_page=100"
 
 
 class CommitApi(InstallationApi):
@@ -53,17 +54,21 @@ class CommitApi(InstallationApi):
 
     async def file(self, repository: Repository, path: str, ref: str | None = None) -> bytes | None:
         """Read a file at a ref, by default of the default branch; None if there is no such file."""
-        address = f"{REPO_PATH}/contents/{{+file}}" + ("?ref={ref}" if ref else "")
+        address = "/contents/{+file}" + ("?ref={ref}" if ref else "")
         gaps = {"file": quote(path)} | ({"ref": ref} if ref else {})
         try:
             answer = await self._get(repository, address, "contents=read", **gaps)
         except NotFound:
             return None
-        return _content(answer, repository_request(repository, "GET", address, "contents=read"))
+        if get_path(answer, "type") != "file":
+            return None
+        if get_path(answer, "encoding") != "base64":
+            raise ValidationFailed(f"{path} in {repository.full_name}: the file is too large")
+        return _decode_content(answer)
 
     async def file_commits(self, repository: Repository, path: str) -> tuple[FileCommit, ...]:
         """The newest commits of the default branch that changed a file, at most 100, newest first."""
-        address = f"{REPO_PATH}/commits?sha={{branch}}&path={{file}}&per_page=100"
+        address = "/commits?sha={branch}&path={file}&per_page=100"
         commits = await self._list(
             repository, address, "contents=read", limit=100, branch=repository.default_branch, file=path
         )
@@ -72,17 +77,17 @@ class CommitApi(InstallationApi):
 
     async def covers(self, owner: str, name: str) -> bool:
         """Whether the App is installed in this repository."""
-        path = f"{REPO_PATH}/installation"
-        request = ApiRequest(f"GET {path} of {owner}/{name}", "", 0)
+        request = ApiRequest(f"GET {REPO_PATH}/installation of {owner}/{name}", "", 0)
         try:
-            await self._auth.as_app(request, lambda api: api.get(path, owner=owner, repo=name))
+            url = fill_path(f"{REPO_PATH}/installation", owner=owner, repo=name)
+            await self._auth.as_app(request, lambda api: api.get(url))
         except (NotFound, Forbidden):
             return False
         return True
 
     async def branch_head(self, repository: Repository) -> str:
         """The newest commit of the default branch."""
-        path = f"{REPO_PATH}/commits?sha={{branch}}&per_page=1"
+        path = "/commits?sha={branch}&per_page=1"
         commits = await self._list(
             repository, path, "contents=read", limit=1, branch=repository.default_branch
         )
@@ -95,32 +100,33 @@ class CommitApi(InstallationApi):
 
         A fork's is missed if more than a thousand open ones were changed after its last change.
         """
-        path = f"{REPO_PATH}/commits/{{sha}}/pulls?per_page=100"
+        path = "/commits/{sha}/pulls?per_page=100"
         try:
             items = await self._list(repository, path, "pull_requests=read", _MAX_PULLS, sha=sha)
         except (NotFound, ValidationFailed):  # a fork's commit that the base does not show
             items = []
-        pulls = (payloads.parse_listed_pull(repository, item) for item in items)
-        at_head = tuple(pull for pull in pulls if pull and pull.open and pull.head == sha)
+        pulls = payloads.parse_pull_requests(repository, items)
+        at_head = tuple(pull for pull in pulls if pull.open and pull.head == sha)
         return at_head or await self._newest_at(repository, sha)
 
     async def _newest_at(self, repository: Repository, sha: str) -> tuple[PullRequestSnapshot, ...]:
         """Search the open pull requests, last changed first, up to the page that has this head."""
-        path = f"{REPO_PATH}/pulls?state=open&sort=updated&direction=desc&per_page=100"
-        request = repository_request(repository, "GET", path, "pull_requests=read")
 
         def is_at_head(tree: Any) -> bool:
             return get_text(tree, "head.sha") == sha
 
-        items = await self._auth.as_installation(
-            request, lambda api: api.items_until(path, is_at_head, _MAX_PAGES, **path_parameters(repository))
+        items = await self._call(
+            repository,
+            "GET",
+            "/pulls?state=open&sort=updated&direction=desc&per_page=100",
+            "pull_requests=read",
+            lambda api, url: api.items_until(url, is_at_head, _MAX_PAGES),
         )
-        pulls = (payloads.parse_listed_pull(repository, item) for item in items if is_at_head(item))
-        return tuple(pull for pull in pulls if pull)
+        return payloads.parse_pull_requests(repository, filter(is_at_head, items))
 
     async def annotations(self, repository: Repository, run_id: int) -> tuple[CheckAnnotation, ...]:
         """The annotations of a check run."""
-        path = f"{REPO_PATH}/check-runs/{{run}}/annotations?per_page=100"
+        path = "/check-runs/{run}/annotations?per_page=100"
         items = await self._list(repository, path, "checks=read", limit=_MAX_ANNOTATIONS, run=run_id)
         return tuple(annotation for annotation in map(_annotation, items) if annotation)
 
@@ -129,11 +135,11 @@ class CommitApi(InstallationApi):
 
         None where the App may not read it, or GitHub no longer has it: then the link has to do.
         """
-        path = f"{REPO_PATH}/actions/jobs/{{job}}/logs"
-        request = repository_request(repository, "GET", path, "actions=read")
-        names = {**path_parameters(repository), "job": job_id}
+        path = "/actions/jobs/{job}/logs"
         try:
-            return await self._auth.as_installation(request, lambda api: api.tail(path, _MAX_LOG, **names))
+            return await self._call(
+                repository, "GET", path, "actions=read", lambda api, url: api.tail(url, _MAX_LOG), job=job_id
+            )
         except (Forbidden, NotFound):
             return None
 
@@ -142,52 +148,51 @@ class CommitApi(InstallationApi):
 
         Only the run of its workflow names the event; neither a check run nor its suite does.
         """
-        path = f"{REPO_PATH}/actions/runs?check_suite_id={{suite}}&per_page=1"
+        path = "/actions/runs?check_suite_id={suite}&per_page=1"
         try:
             answer = await self._get(repository, path, "actions=read", suite=suite_id)
         except (Forbidden, NotFound):
             return ""
-        runs = get_path(answer, "workflow_runs")
-        return get_text(runs[0], "event") if isinstance(runs, list) and runs else ""
+        return next((get_text(run, "event") for run in get_list(answer, "workflow_runs")), "")
 
     async def ended_checks(self, repository: Repository, sha: str) -> tuple[CheckEvent, ...]:
         """The checks and statuses of a commit that have ended, at most 100 of each."""
-        runs = await self._get(repository, payloads.CHECK_RUNS_PATH, "checks=read", sha=sha)
-        statuses = await self._get(repository, payloads.STATUS_PATH, "statuses=read", sha=sha)
-        return payloads.parse_ended_checks(repository, sha, runs, statuses)
+        return payloads.parse_ended_checks(repository, sha, *await self._checks_of(repository, sha))
+
+    async def _checks_of(self, repository: Repository, sha: str) -> tuple[Any, Any]:
+        """The newest check runs and statuses of a commit, at most 100 of each."""
+        statuses = "/commits/{sha}/status?per_page=100"
+        return (
+            await self._get(repository, _CHECK_RUNS, "checks=read", sha=sha),
+            await self._get(repository, statuses, "statuses=read", sha=sha),
+        )
 
     async def check_run(self, repository: Repository, sha: str, name: str) -> PostedCheck | None:
         """The bot's newest check run with this name on a commit."""
-        path = f"{REPO_PATH}/commits/{{sha}}/check-runs?check_name={{name}}&app_id={{app}}&per_page=100"
+        path = "/commits/{sha}/check-runs?check_name={name}&app_id={app}&per_page=100"
         answer = await self._get(repository, path, "checks=read", sha=sha, name=name, app=self._auth.app_id)
-        runs = get_path(answer, "check_runs")
-        posted = [_posted(run) for run in runs] if isinstance(runs, list) else []
+        posted = map(_posted, get_list(answer, "check_runs"))
         return max(posted, key=lambda run: run.id, default=None)
 
     async def create_check_run(
         self, repository: Repository, text: CheckRunText, link: str = ""
     ) -> PostedCheck:
         """Create a completed check run with its annotations."""
-        path = f"{REPO_PATH}/check-runs"
         data = _check_run_data(text, link)
         data["output"]["annotations"] = [_annotation_data(annotation) for annotation in text.annotations]
         data |= {"name": text.name, "head_sha": text.head}
-        return _posted(await self._write(repository, "POST", path, data, "checks=write"))
+        return _posted(await self._write(repository, "POST", "/check-runs", "checks=write", data))
 
     async def update_check_run(
         self, repository: Repository, run_id: int, text: CheckRunText, link: str = ""
     ) -> PostedCheck:
         """Replace the text of the bot's check run; its annotations stay as they are."""
-        path = f"{REPO_PATH}/check-runs/{{run}}"
-        return _posted(
-            await self._write(
-                repository, "PATCH", path, _check_run_data(text, link), "checks=write", run=run_id
-            )
-        )
+        path, data = "/check-runs/{run}", _check_run_data(text, link)
+        return _posted(await self._write(repository, "PATCH", path, "checks=write", data, run=run_id))
 
     async def changed_files(self, repository: Repository, number: int) -> dict[str, str]:
         """The files that a pull request changes, with the patch of each where GitHub shows one."""
-        path = f"{REPO_PATH}/pulls/{{number}}/files?per_page=100"
+        path = "/pulls/{number}/files?per_page=100"
         files = await self._list(repository, path, "pull_requests=read", limit=_MAX_FILES, number=number)
         return {get_text(file, "filename"): get_text(file, "patch") for file in files}
 
@@ -195,24 +200,14 @@ class CommitApi(InstallationApi):
         self, repository: Repository, number: int, head: str, body: str, suggestions: tuple[Suggestion, ...]
     ) -> None:
         """Submit a review that neither approves nor rejects, with suggestions at their lines."""
-        path = f"{REPO_PATH}/pulls/{{number}}/reviews"
         comments = [
             {"path": change.path, "line": change.line, "side": "RIGHT", "body": change.body}
             for change in suggestions
         ]
         data = {"commit_id": head, "event": "COMMENT", "body": body, "comments": comments}
-        await self._write(repository, "POST", path, data, "pull_requests=write", number=number)
-
-
-def _content(answer: Any, request: ApiRequest) -> bytes | None:
-    if get_path(answer, "type") != "file":
-        return None
-    if get_path(answer, "encoding") != "base64":
-        raise ValidationFailed(f"{request.what}: the file is too large")
-    try:
-        return base64.b64decode(get_text(answer, "content"))
-    except binascii.Error as error:
-        raise GitHubUnavailable(f"{request.what}: {error}") from error
+        await self._write(
+            repository, "POST", "/pulls/{number}/reviews", "pull_requests=write", data, number=number
+        )
 
 
 def _annotation(tree: Any) -> CheckAnnotation | None:
@@ -256,18 +251,20 @@ def _annotation_data(annotation: CheckAnnotation) -> dict[str, Any]:
     return data
 
 
-def _posted(tree: Any) -> PostedCheck:
-    try:
-        return PostedCheck(require_id(tree, "id"), get_text(tree, "external_id"))
-    except PayloadError as error:
-        raise GitHubUnavailable(f"malformed check run from GitHub: {error}") from error
+def _posted(answer: Any) -> PostedCheck:
+    number = parse_answer("check run", lambda tree: require_id(tree, "id"), answer)
+    return PostedCheck(number, get_text(answer, "external_id"))
 
 
-def _sha(tree: Any) -> str:
+def _sha(answer: Any) -> str:
+    return parse_answer("commit", lambda tree: require_text(tree, "sha"), answer)
+
+
+def _decode_content(answer: Any) -> bytes:
     try:
-        return require_text(tree, "sha")
-    except PayloadError as error:
-        raise GitHubUnavailable(f"malformed commit from GitHub: {error}") from error
+        return base64.b64decode(get_text(answer, "content"))
+    except binascii.Error as error:
+        raise GitHubUnavailable(f"malformed content from GitHub: {error}") from error
 
 
 _MAX_TREES = 32
@@ -294,7 +291,7 @@ class RevisionApi(CommitApi):
         """Every path of a revision, or as many as GitHub lists."""
         key = (repository.id, head)
         if key not in self._trees:
-            path = f"{REPO_PATH}/git/trees/{{sha}}?recursive=1"
+            path = "/git/trees/{sha}?recursive=1"
             self._trees[key] = _tree(await self._get(repository, path, "contents=read", sha=head))
         return self._trees[key]
 
@@ -314,16 +311,13 @@ class RevisionApi(CommitApi):
 
     async def check_runs(self, repository: Repository, head: str) -> tuple[ObservedCheckRun, ...]:
         """The newest run of every check on a revision, at most 100, without annotations."""
-        path = f"{REPO_PATH}/commits/{{sha}}/check-runs?per_page=100"
-        answer = await self._get(repository, path, "checks=read", sha=head)
-        runs = get_path(answer, "check_runs")
-        return tuple(_run(run, self._auth.app_id) for run in runs or () if get_integer(run, "id"))
+        answer = await self._get(repository, _CHECK_RUNS, "checks=read", sha=head)
+        runs = get_list(answer, "check_runs")
+        return tuple(_run(run, self._auth.app_id) for run in runs if get_integer(run, "id"))
 
     async def branch_state(self, repository: Repository, number: int) -> BranchState:
         """Whether the pull request can be merged, as GitHub sees it now."""
-        answer = await self._get(
-            repository, f"{REPO_PATH}/pulls/{{number}}", "pull_requests=read", number=number
-        )
+        answer = await self._get(repository, "/pulls/{number}", "pull_requests=read", number=number)
         mergeable = get_path(answer, "mergeable")
         return BranchState(
             head=get_text(answer, "head.sha"),
@@ -334,7 +328,7 @@ class RevisionApi(CommitApi):
 
     async def behind_by(self, repository: Repository, base: str, head: str) -> int | None:
         """How many commits of the base the head does not have."""
-        path = f"{REPO_PATH}/compare/{{basehead}}?per_page=1"
+        path = "/compare/{basehead}?per_page=1"
         answer = await self._get(repository, path, "contents=read", basehead=f"{base}...{head}")
         return get_integer(answer, "behind_by")
 
@@ -351,12 +345,10 @@ class RevisionApi(CommitApi):
         key = (repository.id, sha)
         if key not in self._blobs:
             try:
-                answer = await self._get(
-                    repository, f"{REPO_PATH}/git/blobs/{{sha}}", "contents=read", sha=sha
-                )
+                answer = await self._get(repository, "/git/blobs/{sha}", "contents=read", sha=sha)
             except NotFound:
                 return None
-            self._blobs[key] = _decoded(answer)
+            self._blobs[key] = _decode_content(answer)
         return self._blobs[key]
 
 
@@ -377,8 +369,8 @@ async def _text(path: str, data: bytes, *, names: bool) -> FileText | Unreadable
 
 
 def _tree(answer: Any) -> Tree:
-    items = get_path(answer, "tree")
-    entries = {get_text(item, "path"): _entry(item) for item in items or () if get_text(item, "path")}
+    items = get_list(answer, "tree")
+    entries = {get_text(item, "path"): _entry(item) for item in items if get_text(item, "path")}
     return Tree(entries, truncated=get_path(answer, "truncated") is True)
 
 
@@ -402,10 +394,3 @@ def _run(tree: Any, ours: int) -> ObservedCheckRun:
         annotations_count=get_integer(tree, "output.annotations_count") or 0,
         ours=get_integer(tree, "app.id") == ours,
     )
-
-
-def _decoded(answer: Any) -> bytes:
-    try:
-        return base64.b64decode(get_text(answer, "content"))
-    except binascii.Error as error:
-        raise GitHubUnavailable(f"malformed blob from GitHub: {error}") from error

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from bot.github import payloads
-from bot.github.auth import InstallationApi
-from bot.github.errors import ApiRequest, GitHubUnavailable, NotFound, ValidationFailed
+from bot.github.auth import InstallationApi, parse_answer, parse_posted_comment
+from bot.github.errors import ApiRequest, NotFound, ValidationFailed
 from bot.github.model import FoundComment, FoundIssue, PostedComment, PullRequestPage, RateBudget
-from bot.github.payloads import PayloadError, get_integer, get_path, get_text, require_id
-from bot.github.transport import REPO_PATH, parse_posted_comment, path_parameters, repository_request
+from bot.github.payloads import get_integer, get_path, get_text, require_id
+from bot.github.transport import REPO_PATH, GitHubRequester, fill_path
 from bot.pull_request.effects import CommandSource, ReactionKind
 from bot.values import Account, Repository
 
 PAGE_SIZE = 50
 """Pull requests that are brought in at once: the daily work waits for no more than these."""
 # The last changed first: whatever changes meanwhile comes again, and nothing is passed over.
-_FIRST = f"{REPO_PATH}/pulls?state=all&sort=updated&direction=desc&per_page={PAGE_SIZE}"
+_FIRST = f"/pulls?state=all&sort=updated&direction=desc&per_page={PAGE_SIZE}"
 # The oldest first: what is opened meanwhile comes last, and has events of its own.
-_OPEN = f"{REPO_PATH}/pulls?state=open&sort=created&direction=asc&per_page=100"
+_OPEN = "/pulls?state=open&sort=created&direction=asc&per_page=100"
 _REPOSITORIES = "/installation/repositories?per_page=100"
 
 
@@ -31,46 +31,38 @@ class RepositoryApi(InstallationApi):
     async def repository(self, owner: str, name: str, installation_id: int) -> Repository:
         """Read a repository as this installation sees it."""
         request = ApiRequest(f"GET {REPO_PATH} of {owner}/{name}", "metadata=read", installation_id)
-        tree = await self._auth.as_installation(
-            request, lambda api: api.get(REPO_PATH, owner=owner, repo=name)
-        )
-        try:
-            return payloads.parse_repository({"repository": tree, "installation": {"id": installation_id}})
-        except PayloadError as error:
-            raise GitHubUnavailable(f"malformed repository from GitHub: {error}") from error
+        url = fill_path(REPO_PATH, owner=owner, repo=name)
+        answer = {
+            "repository": await self._auth.as_installation(request, lambda api: api.get(url)),
+            "installation": {"id": installation_id},
+        }
+        return parse_answer("repository", payloads.parse_repository, answer)
 
     async def pull_requests_page(self, repository: Repository, page: str) -> PullRequestPage:
         """One page of the pull requests, last changed first; an empty `page` is the first one."""
-        return await self._pulls_page(repository, page or _FIRST, given=bool(page))
+        return await self._pulls_page(repository, _FIRST, page)
 
     async def open_pull_requests_page(self, repository: Repository, page: str) -> PullRequestPage:
         """One page of the open pull requests, oldest first; an empty `page` is the first one."""
-        return await self._pulls_page(repository, page or _OPEN, given=bool(page))
+        return await self._pulls_page(repository, _OPEN, page)
 
     async def repositories_page(self, installation_id: int, page: str) -> tuple[tuple[Repository, ...], str]:
         """One page of an installation's repositories, and the next page's address."""
         request = ApiRequest("GET /installation/repositories", "metadata=read", installation_id)
         items, next_page = await self._auth.as_installation(
-            request, lambda api: api.named_page(page or _REPOSITORIES, "repositories")
+            request, lambda api: api.page(page or _REPOSITORIES, "repositories")
         )
         installation = {"installation": {"id": installation_id}}
-        repositories = (_repository({"repository": tree, **installation}) for tree in items)
-        return tuple(repository for repository in repositories if repository), next_page or ""
+        answers = ({"repository": tree, **installation} for tree in items)
+        return tuple(payloads.parse_each(payloads.parse_repository, answers)), next_page or ""
 
-    async def _pulls_page(self, repository: Repository, page: str, *, given: bool) -> PullRequestPage:
-        request = ApiRequest(
-            f"GET {REPO_PATH}/pulls of {repository.full_name}",
-            "pull_requests=read",
-            repository.installation_id,
-            repository.id,
-        )
-        names = {} if given else path_parameters(repository)
-        items, next_page, last = await self._auth.as_installation(
-            request, lambda api: api.page(page, **names)
-        )
-        pulls = (payloads.parse_listed_pull(repository, tree) for tree in items)
-        total = len(items) if next_page is None and not given else last and last * PAGE_SIZE
-        return PullRequestPage(tuple(pull for pull in pulls if pull), next_page or "", total)
+    async def _pulls_page(self, repository: Repository, first: str, page: str) -> PullRequestPage:
+        async def send(api: GitHubRequester, url: str) -> tuple[list[Any], str | None, int | None]:
+            return (*await api.page(page or url), api.last_page)
+
+        items, next_page, last = await self._call(repository, "GET", first, "pull_requests=read", send)
+        total = len(items) if next_page is None and not page else last and last * PAGE_SIZE
+        return PullRequestPage(payloads.parse_pull_requests(repository, items), next_page or "", total)
 
     async def budget(self, repository: Repository) -> RateBudget | None:
         """The installation's remaining rate limit, None if it has none; the request is not counted."""
@@ -86,18 +78,11 @@ class RepositoryApi(InstallationApi):
         return RateBudget(remaining, limit, datetime.fromtimestamp(min(resets, 2**40), UTC))
 
 
-def _repository(tree: Any) -> Repository | None:
-    try:
-        return payloads.parse_repository(tree)
-    except PayloadError:
-        return None
-
-
 _READ = "issues=read"
 _MAX_COMMENTS = 500
 _REACTIONS = {
-    CommandSource.COMMENT: f"{REPO_PATH}/issues/comments/{{comment}}/reactions",
-    CommandSource.INLINE: f"{REPO_PATH}/pulls/comments/{{comment}}/reactions",
+    CommandSource.COMMENT: "/issues/comments/{comment}/reactions",
+    CommandSource.INLINE: "/pulls/comments/{comment}/reactions",
 }
 _REACT = """
 mutation($node: ID!, $face: ReactionContent!) {
@@ -114,25 +99,18 @@ class ThreadApi(InstallationApi):
     ) -> None:
         """Add the bot's reaction; repeating it changes nothing."""
         path = _REACTIONS.get(where)
-        request = ApiRequest(
-            f"react in {repository.full_name}",
-            "pull_requests=write",
-            repository.installation_id,
-            repository.id,
-        )
         if path is None:  # a review's body has no reactions in the REST API
-            kind = face.value.upper()
-            await self._auth.as_installation(request, lambda api: api.mutate(_REACT, node=node_id, face=kind))
-            return
-        names = {**path_parameters(repository), "comment": number}
-        data = {"content": face.value}
-        await self._auth.as_installation(request, lambda api: api.write("POST", path, data, **names))
+            what = f"react in {repository.full_name}"
+            await self._mutate(repository, what, _REACT, node=node_id, face=face.value.upper())
+        else:
+            data = {"content": face.value}
+            await self._write(repository, "POST", path, "pull_requests=write", data, comment=number)
 
     async def reply_inline(self, repository: Repository, number: int, first: int, body: str) -> PostedComment:
         """Reply below the first comment of an inline thread."""
-        path = f"{REPO_PATH}/pulls/{{number}}/comments/{{comment}}/replies"
+        path = "/pulls/{number}/comments/{comment}/replies"
         answer = await self._write(
-            repository, "POST", path, {"body": body}, "pull_requests=write", number=number, comment=first
+            repository, "POST", path, "pull_requests=write", {"body": body}, number=number, comment=first
         )
         return parse_posted_comment(answer)
 
@@ -141,28 +119,37 @@ class ThreadApi(InstallationApi):
     ) -> PostedComment | None:
         """Find the bot's oldest comment since then whose text contains this mark."""
         kind = "pulls" if inline else "issues"
-        path = f"{REPO_PATH}/{kind}/{{number}}/comments?since={{since}}&per_page=100"
+        return await self._find_own(repository, kind, number, since, lambda body: mark in body)
+
+    async def _find_own(
+        self,
+        repository: Repository,
+        kind: str,
+        number: int,
+        since: datetime,
+        is_wanted: Callable[[str], bool],
+    ) -> PostedComment | None:
+        path = f"/{kind}/{{number}}/comments?since={{since}}&per_page=100"
         at = since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         comments = _by(await self._list(repository, path, _READ, number=number, since=at), await self.me())
-        posted = [parse_posted_comment(item) for item in comments if mark in get_text(item, "body")]
+        posted = [parse_posted_comment(item) for item in comments if is_wanted(get_text(item, "body"))]
         return min(posted, key=lambda comment: comment.id, default=None)
 
     async def own_comments(self, repository: Repository, number: int, mark: str) -> tuple[FoundComment, ...]:
         """The bot's comments that contain this mark, oldest first, among the first 500 of the thread."""
-        path = f"{REPO_PATH}/issues/{{number}}/comments?per_page=100"
+        path = "/issues/{number}/comments?per_page=100"
         comments = await self._list(repository, path, _READ, _MAX_COMMENTS, number=number)
         marked = (item for item in _by(comments, await self.me()) if mark in get_text(item, "body"))
         return tuple(FoundComment(parse_posted_comment(item), get_text(item, "body")) for item in marked)
 
     async def issue(self, repository: Repository, number: int) -> FoundIssue:
         """Read an issue; raises `NotFound` if somebody deleted it."""
-        path = f"{REPO_PATH}/issues/{{number}}"
-        return _issue(await self._get(repository, path, _READ, number=number))
+        return _issue(await self._get(repository, "/issues/{number}", _READ, number=number))
 
     async def issues_labelled(self, repository: Repository, label: str) -> tuple[FoundIssue, ...]:
         """The bot's issues with this label, open and closed, oldest first."""
         me = await self.me()
-        path = f"{REPO_PATH}/issues?labels={{label}}&creator={{creator}}&state=all&direction=asc&per_page=100"
+        path = "/issues?labels={label}&creator={creator}&state=all&direction=asc&per_page=100"
         issues = await self._list(repository, path, _READ, label=label, creator=me.login)
         return tuple(_issue(item) for item in _by(issues, me) if not get_path(item, "pull_request"))
 
@@ -171,41 +158,37 @@ class ThreadApi(InstallationApi):
     ) -> FoundIssue:
         """Create an issue."""
         data = {"title": title, "body": body, "labels": list(labels)}
-        path = f"{REPO_PATH}/issues"
-        return _issue(await self._write(repository, "POST", path, data, "issues=write"))
+        return _issue(await self._write(repository, "POST", "/issues", "issues=write", data))
 
     async def edit_issue(self, repository: Repository, number: int, body: str) -> None:
         """Replace the description of one of the bot's issues."""
-        path = f"{REPO_PATH}/issues/{{number}}"
-        await self._write(repository, "PATCH", path, {"body": body}, "issues=write", number=number)
+        data = {"body": body}
+        await self._write(repository, "PATCH", "/issues/{number}", "issues=write", data, number=number)
 
     async def labels(self, repository: Repository, number: int) -> tuple[str, ...]:
         """The names of the labels of a thread."""
-        path = f"{REPO_PATH}/issues/{{number}}/labels?per_page=100"
+        path = "/issues/{number}/labels?per_page=100"
         labels = await self._list(repository, path, _READ, number=number)
         return tuple(get_text(label, "name") for label in labels)
 
     async def make_label(self, repository: Repository, name: str, colour: str, description: str) -> None:
         """Create a label in the repository; an existing one stays as it is."""
-        path = f"{REPO_PATH}/labels/{{name}}"
         try:
-            await self._get(repository, path, _READ, name=name)
+            await self._get(repository, "/labels/{name}", _READ, name=name)
         except NotFound:
             data = {"name": name, "color": colour, "description": description}
             with suppress(ValidationFailed):  # somebody was quicker
-                await self._write(repository, "POST", f"{REPO_PATH}/labels", data, "issues=write")
+                await self._write(repository, "POST", "/labels", "issues=write", data)
 
     async def add_label(self, repository: Repository, number: int, name: str) -> None:
         """Add a label to a thread."""
-        path = f"{REPO_PATH}/issues/{{number}}/labels"
-        await self._write(repository, "POST", path, {"labels": [name]}, "pull_requests=write", number=number)
+        path, data = "/issues/{number}/labels", {"labels": [name]}
+        await self._write(repository, "POST", path, "pull_requests=write", data, number=number)
 
     async def remove_label(self, repository: Repository, number: int, name: str) -> None:
         """Remove a label from a thread; raises `NotFound` if it was not there."""
-        path = f"{REPO_PATH}/issues/{{number}}/labels/{{name}}"
-        request = repository_request(repository, "DELETE", path, "pull_requests=write")
-        gaps = {**path_parameters(repository), "number": number, "name": name}
-        await self._auth.as_installation(request, lambda api: api.remove(path, **gaps))
+        path = "/issues/{number}/labels/{name}"
+        await self._write(repository, "DELETE", path, "pull_requests=write", number=number, name=name)
 
 
 def _by(items: Iterable[Any], account: Account) -> list[Any]:
@@ -213,10 +196,7 @@ def _by(items: Iterable[Any], account: Account) -> list[Any]:
 
 
 def _issue(answer: Any) -> FoundIssue:
-    try:
-        number = require_id(answer, "number")
-    except PayloadError as error:
-        raise GitHubUnavailable(f"malformed issue from GitHub: {error}") from error
+    number = parse_answer("issue", lambda tree: require_id(tree, "number"), answer)
     is_open = get_path(answer, "state") != "closed"
     # With the fragment that GitHub gives a description, so that no cross-reference is made of the link.
     url = f"{get_text(answer, 'html_url')}#issue-{get_path(answer, 'id')}"

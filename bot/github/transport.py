@@ -25,38 +25,14 @@ from bot.github.errors import (
     NotFound,
     describe_connection_error,
 )
-from bot.github.model import PostedComment
-from bot.github.payloads import PayloadError, require_id, require_text
 from bot.store.model import LaneFenced
-from bot.values import Repository
 
 REPO_PATH = "/repos/{owner}/{repo}"
-
-
-def repository_request(repository: Repository, method: str, path: str, permission: str) -> ApiRequest:
-    """Describe a request about a repository, without the parameters of its path."""
-    what = f"{method} {path.partition('?')[0]} in {repository.full_name}"
-    return ApiRequest(what, permission, repository.installation_id, repository.id)
-
-
-def path_parameters(repository: Repository) -> dict[str, str | int]:
-    """The parameters of `REPO_PATH`."""
-    return {"owner": repository.owner, "repo": repository.name}
 
 
 def has_dot_segment(text: str) -> bool:
     """Whether the text has a `.` or `..` segment, which would lead a path to another endpoint."""
     return any(part in {".", ".."} for part in text.split("/"))
-
-
-def parse_posted_comment(answer: Any) -> PostedComment:
-    """Parse the bot's comment from GitHub's answer."""
-    try:
-        return PostedComment(
-            require_id(answer, "id"), require_text(answer, "node_id"), require_text(answer, "html_url")
-        )
-    except PayloadError as error:
-        raise GitHubUnavailable(f"malformed comment from GitHub: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,51 +110,52 @@ class GitHubRequester(GitHubAPI):
         self._last = HttpAnswer(0, {}, b"")
         self._tail = 0  # bytes at the end of an answer that are kept; 0 for all
 
-    async def get(self, path: str, **gaps: str | int) -> Any:
-        """GET a path."""
-        try:
-            return await self.getitem(fill_path(path, gaps), accept=ACCEPT_HEADER, jwt=self._jwt)
-        except _UNREADABLE as error:
-            raise self._unreadable() from error
+    async def get(self, url: str) -> Any:
+        """What is at a URL."""
+        content, _ = await self._call("GET", url)
+        return content
 
-    async def tail(self, path: str, size: int, **gaps: str | int) -> str:
+    async def tail(self, url: str, size: int) -> str:
         """GET a text of which only the end is kept, however long it is."""
         self._tail = size
-        text = await self.get(path, **gaps)
+        text = await self.get(url)
         return text if isinstance(text, str) else ""
 
-    async def items(self, path: str, limit: int | None = None, **gaps: str | int) -> list[Any]:
+    async def items(self, url: str, limit: int | None = None) -> list[Any]:
         """The items of a list over all its pages, or the first `limit` of them."""
         found: list[Any] = []
-        url: str | None = path
+        following: str | None = url
         for _ in range(_PAGES):
-            if url is None or len(found) >= (limit or inf):
+            if following is None or len(found) >= (limit or inf):
                 return found
-            page, url = await self._page(url, gaps)
+            page, following = await self.page(following)
             found += page
         raise GitHubUnavailable(f"{self._what}: the list has too many pages")
 
-    async def page(self, path: str, **gaps: str | int) -> tuple[list[Any], str | None, int | None]:
-        """One page of a list, the next page's URL, and the number of the last page if known."""
-        found, following = await self._page(path, gaps)
+    async def page(self, url: str, name: str = "") -> tuple[list[Any], str | None]:
+        """One page of a list, or of a list that is a named field of the answer, and the next page's URL."""
+        # gidgethub's own paging would take an object for a list of its keys.
+        page, following = await self._call("GET", url)
+        found = page.get(name) if name and isinstance(page, dict) else page
+        if not isinstance(found, list):
+            raise self._unreadable()
+        return found, following
+
+    @property
+    def last_page(self) -> int | None:
+        """The number of the last page of the list of which a page was read, if GitHub says so."""
         last = _LAST_PAGE.search(self._last.headers.get("link", ""))
-        return found, following, int(last[1]) if last else None
+        return int(last[1]) if last else None
 
-    async def named_page(self, path: str, name: str) -> tuple[list[Any], str | None]:
-        """One page of a list that is a named field of the answer, and the next page's URL."""
-        return await self._page(path, {}, name)
-
-    async def items_until(
-        self, path: str, is_enough: Callable[[Any], bool], pages: int = _PAGES, **gaps: str | int
-    ) -> list[Any]:
+    async def items_until(self, url: str, is_enough: Callable[[Any], bool], pages: int = _PAGES) -> list[Any]:
         """The items of a list, up to the page with the first item for which `is_enough` holds."""
         found: list[Any] = []
-        url: str | None = path
+        following: str | None = url
         page: list[Any] = []
         for _ in range(pages):
-            if url is None or any(map(is_enough, page)):
+            if following is None or any(map(is_enough, page)):
                 return found
-            page, url = await self._page(url, gaps)
+            page, following = await self.page(following)
             found += page
         return found
 
@@ -189,20 +166,10 @@ class GitHubRequester(GitHubAPI):
         is_known = left.isdecimal() and limit.isdecimal() and int(limit) > 0
         return int(left) / int(limit) if is_known else 1.0
 
-    async def write(self, method: str, path: str, data: Any, **gaps: str | int) -> Any:
+    async def write(self, method: str, url: str, data: Any = b"") -> Any:
         """What GitHub says after having written."""
-        ask = self.patch if method == "PATCH" else self.post
-        try:
-            return await ask(fill_path(path, gaps), data=data, accept=ACCEPT_HEADER, jwt=self._jwt)
-        except _UNREADABLE as error:
-            raise self._unreadable() from error
-
-    async def remove(self, path: str, **gaps: str | int) -> None:
-        """Delete what is there."""
-        try:
-            await self.delete(fill_path(path, gaps), accept=ACCEPT_HEADER, jwt=self._jwt)
-        except _UNREADABLE as error:
-            raise self._unreadable() from error
+        content, _ = await self._call(method, url, data)
+        return content
 
     async def mutate(self, query: str, **variables: str) -> Any:
         """The data of a GraphQL answer."""
@@ -214,21 +181,16 @@ class GitHubRequester(GitHubAPI):
         except (gidgethub.GraphQLException, *_UNREADABLE) as error:
             raise self._unreadable() from error
 
-    async def _page(
-        self, url: str, gaps: Mapping[str, str | int], name: str = ""
-    ) -> tuple[list[Any], str | None]:
-        # gidgethub's own paging would take an object for a list of its keys.
+    async def _call(self, method: str, url: str, data: Any = b"") -> tuple[Any, str | None]:
+        """GitHub's answer, and the next page's URL if it has one."""
         try:
-            page: Any
-            page, following, _ = await self._make_request(
-                "GET", fill_path(url, gaps), None, b"", ACCEPT_HEADER, jwt=self._jwt
+            content: Any
+            content, following, _ = await self._make_request(
+                method, url, None, data, ACCEPT_HEADER, jwt=self._jwt
             )
         except _UNREADABLE as error:
             raise self._unreadable() from error
-        found = page.get(name) if name and isinstance(page, dict) else page
-        if not isinstance(found, list):
-            raise self._unreadable()
-        return found, following
+        return content, following
 
     async def _request(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
@@ -305,7 +267,7 @@ async def _read_tail(response: aiohttp.ClientResponse, size: int) -> bytes:
 _UNREADABLE = (gidgethub.GitHubException, ValueError, LookupError, TypeError, RecursionError)
 
 
-def fill_path(path: str, gaps: Mapping[str, str | int]) -> str:
+def fill_path(path: str, **gaps: str | int) -> str:
     """Fill the `{gaps}` of a path with quoted values, and a `{+gap}` with one that is quoted already.
 
     As gidgethub does, in less time. A dot needs no quoting, but would lead to another endpoint.

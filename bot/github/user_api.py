@@ -6,31 +6,18 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
-from urllib.parse import quote
 
 import aiohttp
 import msgspec
 
 from bot.gates.config import Permission
 from bot.github import payloads
-from bot.github.errors import (
-    GitHubUnavailable,
-)
+from bot.github.errors import GitHubUnavailable
 from bot.github.model import TokenAccess
-from bot.github.payloads import PayloadError, get_path
-from bot.github.transport import (
-    ACCEPT_HEADER,
-    USER_AGENT,
-    has_dot_segment,
-)
+from bot.github.payloads import PayloadError, get_list, get_path
+from bot.github.transport import ACCEPT_HEADER, REPO_PATH, USER_AGENT, fill_path, has_dot_segment
 from bot.values import GHOST, Account
 
-_FLAGS = {
-    "admin": Permission.ADMIN,
-    "maintain": Permission.MAINTAIN,
-    "push": Permission.WRITE,
-    "triage": Permission.TRIAGE,
-}
 _MOST_PAGES = 20
 _WHO = "query { viewer { databaseId login } }"
 _NO_ACCESS = frozenset({403, 404, 410, 451})
@@ -60,7 +47,7 @@ class UserApi:
         """What the token may do in a repository; None if it may not read it, or there is none."""
         if has_dot_segment(owner) or has_dot_segment(name):
             return None
-        path = f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}"
+        path = fill_path(REPO_PATH, owner=owner, repo=name)
         (repository, scopes), (user, _) = await asyncio.gather(
             self._get(token, path), self._get(token, "/user")
         )
@@ -103,8 +90,8 @@ class UserApi:
         """Whether an App's token is for this repository: every App can read what is public."""
         for page in range(1, _MOST_PAGES + 1):
             answer, _ = await self._get(token, f"/installation/repositories?per_page=100&page={page}")
-            listed = get_path(answer, "repositories")
-            if not isinstance(listed, list) or not listed:
+            listed = get_list(answer, "repositories")
+            if not listed:
                 return False
             if any(get_path(each, "id") == repository_id for each in listed):
                 return True
@@ -151,8 +138,7 @@ def _role(repository: Any, scopes: str | None, *, private: bool) -> Permission:
     # Whoever is shown the repository may read it.
     if scopes is not None and not _may_act(scopes, private=private):
         return Permission.READ
-    granted = (role for flag, role in _FLAGS.items() if get_path(repository, f"permissions.{flag}") is True)
-    return next(granted, Permission.READ)
+    return Permission(payloads.highest_role(repository, "permissions") or Permission.READ)
 
 
 def _may_act(scopes: str, *, private: bool) -> bool:

@@ -46,7 +46,7 @@ from bot.pull_request.model import (
 from bot.pull_request.record import is_validator_key_of, is_verdict_of, remove_forgotten_reviewers
 from bot.store.codec import decode, encode, encode_record
 from bot.store.database import Transaction, to_datetime, upsert
-from bot.store.repositories import is_repository_lane
+from bot.store.repositories import is_repository_lane, repository_of_lane
 from bot.store.schema import (
     IS_PARKED,
     audit_table,
@@ -511,17 +511,12 @@ def forgets_people(
 
     `forgotten` are those who asked to be, if they are loaded already.
     """
-    kind, _, rest = lane.partition(":")
-    number = rest.partition(":")[0]
+    repository_id = repository_of_lane(lane)
     # A backfill is followed by reading its steps; they name nobody.
-    if kind == "backfill" or not number.isdecimal():
+    if repository_id is None or lane.startswith("backfill:"):
         return None
-    is_below = kind in {"pr", "issue", "commit", "revisit"}
-    is_here = ":" in rest if is_below else kind in {"weekly", "repository"}
-    if not is_here:
-        return None
-    forgotten = load_forgotten(transaction, int(number)) if forgotten is None else forgotten
-    return int(number) if forgotten else None
+    forgotten = load_forgotten(transaction, repository_id) if forgotten is None else forgotten
+    return repository_id if forgotten else None
 
 
 def _is_reviewed_by(repository_id: int, account_id: int) -> ColumnElement[bool]:

@@ -40,7 +40,6 @@ class PullRequestOutcome:
     """Those for which it is rejected at the window's end."""
     iterations: int
     repository: str = ""
-    """The record's."""
     has_unnamed_blocker: bool = False
     """Rejected also by somebody who named no finding, or more of them than are kept."""
 
@@ -52,16 +51,7 @@ class PullRequestOutcome:
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags of its findings, each once."""
-        return _tags(self.findings)
-
-    @property
-    def open_tags(self) -> tuple[str, ...]:
-        """The tags for which it is rejected, each once."""
-        return _tags(self.open_findings)
-
-
-def _tags(findings: Iterable[FindingHistory]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(finding.tag for finding in findings if finding.tag))
+        return tuple(dict.fromkeys(finding.tag for finding in self.findings if finding.tag))
 
 
 def outcomes_in_window(
@@ -159,7 +149,6 @@ class TagFix:
     head: str
     at: datetime
     repository: str = ""
-    """The record's."""
 
 
 def find_fixes(record: HistoryRecord, until: datetime) -> tuple[TagFix, ...]:

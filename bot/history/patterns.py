@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 
@@ -25,7 +25,7 @@ from bot.history.outcomes import (
     find_all_fixes,
     outcomes_in_window,
 )
-from bot.history.rates import FollowedShares, count_followed
+from bot.history.rates import FollowedShares, count_followed, item_outcomes_in_window
 from bot.markdown.format import format_count, to_percent
 from bot.pull_request.model import ItemOutcome
 
@@ -70,25 +70,14 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class TopIssue:
-    """A tag that was broken often, with what to do about it."""
-
-    tag: str
-    count: int
-    pct: float
-    gate: str
-    fix: str
-    auto_fixable: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Patterns:
     """An author's record in a window."""
 
     agent: str
     period_hours: int
     tally: Tally
-    top_issues: tuple[TopIssue, ...]
+    top_issues: tuple[Mapping[str, object], ...]
+    """The tags that were broken most often, with what to do about them."""
     issue_breakdown: Mapping[str, int]
     trend: Trend
 
@@ -101,7 +90,7 @@ class Patterns:
             "rejected_prs": self.tally.rejected,
             "approval_rate": self.tally.approval_rate,
             "first_pass_prs": self.tally.first_pass,
-            "top_issues": [asdict(issue) for issue in self.top_issues],
+            "top_issues": list(self.top_issues),
             "issue_breakdown": dict(self.issue_breakdown),
             "trend": self.trend.value,
         }
@@ -156,7 +145,11 @@ def count_outcomes(rows: Iterable[PullRequestOutcome]) -> Tally:
 
 def count_issues(rows: Iterable[PullRequestOutcome]) -> dict[str, int]:
     """Count the pull requests that broke each tag, the most first; a tag counts once a pull request."""
-    counts = Counter(tag for row in rows for tag in set(row.tags))
+    return rank(Counter(tag for row in rows for tag in set(row.tags)))
+
+
+def rank(counts: Mapping[str, int]) -> dict[str, int]:
+    """Sort the counts, the highest first."""
     return dict(sorted(counts.items(), key=lambda counted: (-counted[1], counted[0])))
 
 
@@ -171,16 +164,16 @@ def compare_rates(now: Tally, before: Tally) -> Trend:
     return Trend.WORSENING if fewer < -limit else Trend.STABLE
 
 
-def _top_issue(tag: str, count: int, total: int, gates: Gates) -> TopIssue:
+def _top_issue(tag: str, count: int, total: int, gates: Gates) -> dict[str, object]:
     gate = gates.get(tag)
-    return TopIssue(
-        tag=tag,
-        count=count,
-        pct=round(count / total * 100, 1),
-        gate=gate.gate if gate else tag,
-        fix=gate.fix if gate else UNKNOWN_FIX,
-        auto_fixable=gate.auto_fixable if gate else False,
-    )
+    return {
+        "tag": tag,
+        "count": count,
+        "pct": round(count / total * 100, 1),
+        "gate": gate.gate if gate else tag,
+        "fix": gate.fix if gate else UNKNOWN_FIX,
+        "auto_fixable": gate is not None and gate.auto_fixable,
+    }
 
 
 DEFAULT_PERIODS = (7, 30, 90)
@@ -237,8 +230,6 @@ class AuthorHistory:
     """Tag → where it was named in the window, the latest first."""
     fixes: Mapping[str, TagFix] = field(default_factory=dict)
     fixed_in: Mapping[tuple[str, str, int], TagFix] = field(default_factory=dict)
-    weeks: tuple[tuple[Week, Tally], ...] = ()
-    untagged: UntaggedShare = field(default_factory=UntaggedShare)
     followed: FollowedShares = field(default_factory=FollowedShares)
     """What became of the findings that were reported in the window, of the queried tag if any."""
     observed: tuple[ItemOutcome, ...] = ()
@@ -256,7 +247,6 @@ def build_history(
     window = window_of_last_hours(hours, query.now)
     rows = outcomes_in_window(records, window, query.inactive_after)
     previous = outcomes_in_window(records, window.before, query.inactive_after)
-    counted = {row.key for row in rows}
     fixes = find_all_fixes(records, query.now)
     return AuthorHistory(
         query=query,
@@ -267,20 +257,9 @@ def build_history(
         only_blocker=count_only_blockers(rows, gates),
         occurrences=_occurrences(rows, window),
         fixes={**(known_fixes or {}), **{fix.tag: fix for fix in fixes}},
-        fixed_in={
-            (fix.tag, fix.repository, fix.number): fix
-            for fix in fixes
-            if (fix.repository, fix.number) in counted
-        },
-        weeks=_weeks(rows, query.zone),
-        untagged=count_untagged(rows),
+        fixed_in={(fix.tag, fix.repository, fix.number): fix for fix in fixes},
         followed=count_followed(records, window, query.tag),
-        observed=tuple(
-            outcome
-            for record in records
-            for outcome in record.observed
-            if outcome.at in window and query.tag in (None, outcome.tag)
-        ),
+        observed=item_outcomes_in_window(records, window, query.tag),
     )
 
 
@@ -317,11 +296,8 @@ def count_untagged(rows: Iterable[PullRequestOutcome]) -> UntaggedShare:
     """Count the findings without a tag; what they look like is never counted as a tag."""
     findings = [finding for row in rows for finding in row.findings]
     likely = Counter(finding.looks_like for finding in findings if not finding.tag and finding.looks_like)
-    ranked = sorted(likely.items(), key=lambda counted: (-counted[1], counted[0]))
-    return UntaggedShare(
-        Ratio.of(finding.tag is None for finding in findings),
-        tuple(tag for tag, _ in ranked[:MAX_LIKELY_GATES]),
-    )
+    untagged = Ratio.of(finding.tag is None for finding in findings)
+    return UntaggedShare(untagged, tuple(rank(likely))[:MAX_LIKELY_GATES])
 
 
 def _occurrences(
@@ -343,7 +319,8 @@ def _occurrences(
 _EVER = datetime.min.replace(tzinfo=UTC)
 
 
-def _weeks(rows: Iterable[PullRequestOutcome], zone: tzinfo) -> tuple[tuple[Week, Tally], ...]:
+def count_weeks(rows: Iterable[PullRequestOutcome], zone: tzinfo) -> tuple[tuple[Week, Tally], ...]:
+    """Count the pull requests of each week, the earliest first."""
     grouped: dict[Week, list[PullRequestOutcome]] = {}
     for row in rows:
         grouped.setdefault(week_containing(row.at, zone), []).append(row)

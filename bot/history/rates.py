@@ -51,14 +51,6 @@ LOW_RATE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class FeedbackTypeCount:
-    """How often feedback was of one type, and in how many pull requests."""
-
-    briefs: int
-    pull_requests: int
-
-
-@dataclass(frozen=True, slots=True)
 class AdviceRates:
     """What was advised in a window, and how much of it the next verdict accepted."""
 
@@ -66,7 +58,8 @@ class AdviceRates:
     briefs: int = 0
     accepted: Ratio = field(default_factory=Ratio)
     """Of the briefs that a later verdict followed."""
-    types: Mapping[str, FeedbackTypeCount] = field(default_factory=dict)
+    types: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Type of feedback → how often it was given (`briefs`), and in how many pull requests."""
     actions: Mapping[str, Ratio] = field(default_factory=dict)
     """Action → accepted of reviewed; those that wait for a verdict are left out."""
 
@@ -88,10 +81,7 @@ class AdviceRates:
             "briefs": self.briefs,
             "judged": self.accepted.whole,
             "accepted": self.accepted.part,
-            "types": {
-                name: {"briefs": count.briefs, "pull_requests": count.pull_requests}
-                for name, count in self.types.items()
-            },
+            "types": self.types,
             "actions": {name: _figures(ratio) for name, ratio in self.actions.items()},
         }
 
@@ -117,7 +107,8 @@ def advice_rates(records: Iterable[HistoryRecord], window: TimeWindow) -> Advice
         briefs=len(briefs),
         accepted=_accepted(briefs),
         types={
-            kind: FeedbackTypeCount(len(numbers[kind]), len(set(numbers[kind]))) for kind in sorted(numbers)
+            kind: {"briefs": len(given), "pull_requests": len(set(given))}
+            for kind, given in sorted(numbers.items())
         },
         actions={action: ratio for action, ratio in actions.items() if ratio.whole},
     )
@@ -144,20 +135,12 @@ def _figures(ratio: Ratio) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class FollowRate:
-    """How often items were followed, and how often the quality rose."""
+    """How often the quality rose after feedback, and how clear the feedback was."""
 
-    items: int
-    followed: int
-    measured: int
-    """Items whose next score is known."""
-    improved: int
+    improved: Ratio
+    """Of the items whose next score is known."""
     mean_clarity: float | None = None
     """Of the feedback that the items belong to."""
-
-    @property
-    def improvement_rate(self) -> float | None:
-        """The share after which the quality rose, of those where it is known."""
-        return Ratio(self.improved, self.measured).rate
 
 
 def item_outcomes(
@@ -181,24 +164,21 @@ def item_outcomes(
     )
 
 
-def item_outcomes_in_window(records: Iterable[HistoryRecord], window: TimeWindow) -> tuple[ItemOutcome, ...]:
-    """Return the item outcomes that iterations of the window showed."""
-    return tuple(outcome for record in records for outcome in record.observed if outcome.at in window)
+def item_outcomes_in_window(
+    records: Iterable[HistoryRecord], window: TimeWindow, tag: str | None = None
+) -> tuple[ItemOutcome, ...]:
+    """Return the item outcomes that iterations of the window showed, of one tag or of all."""
+    outcomes = (outcome for record in records for outcome in record.observed)
+    return tuple(one for one in outcomes if one.at in window and tag in (None, one.tag))
 
 
 def overall_follow_rate(outcomes: Sequence[ItemOutcome]) -> FollowRate | None:
     """Return one rate for all items; None if nothing was tracked."""
     if not outcomes:
         return None
-    deltas = [outcome.delta for outcome in outcomes if outcome.delta is not None]
+    improved = Ratio.of(outcome.delta > 0 for outcome in outcomes if outcome.delta is not None)
     clarity = [outcome.clarity for outcome in outcomes if outcome.clarity is not None]
-    return FollowRate(
-        items=len(outcomes),
-        followed=sum(outcome.followed for outcome in outcomes),
-        measured=len(deltas),
-        improved=sum(delta > 0 for delta in deltas),
-        mean_clarity=round(sum(clarity) / len(clarity), 3) if clarity else None,
-    )
+    return FollowRate(improved, round(sum(clarity) / len(clarity), 3) if clarity else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +219,9 @@ def compute_reviewer_rates(records: Iterable[HistoryRecord], window: TimeWindow)
 def combine_reviewer_rates(rates: Iterable[ReviewerRates]) -> ReviewerRates:
     """Combine the rates of several validators; the result has no name."""
     combined = tuple(rates)
+    vague = [one.vague for one in combined]
     return ReviewerRates(
         Validator("", ""),
-        sum_rates(validator.claims for validator in combined),
-        Ratio(
-            sum(validator.vague.part for validator in combined),
-            sum(validator.vague.whole for validator in combined),
-        ),
+        sum_rates(one.claims for one in combined),
+        Ratio(sum(ratio.part for ratio in vague), sum(ratio.whole for ratio in vague)),
     )

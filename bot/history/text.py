@@ -15,6 +15,8 @@ from bot.history.patterns import (
     Tally,
     Trend,
     UntaggedShare,
+    count_untagged,
+    count_weeks,
     format_points_change,
 )
 from bot.history.rates import overall_follow_rate
@@ -148,7 +150,6 @@ def _table(history: AuthorHistory, context: HistoryContext, tag: str) -> str:
 
 
 HISTORY_MARKER = "FEEDBACK-HISTORY"
-"""The marker's word."""
 
 _MAX_TAGS = 20  # in the marker and in a line "and more"
 
@@ -197,20 +198,16 @@ def _where(history: AuthorHistory) -> str:
 
 def _render_all_gates(history: AuthorHistory, context: HistoryContext) -> list[str]:
     if not history.rows:
-        return [_nothing(history)]
+        before = history.before
+        then = f" In the {format_span(history)} before: {_counts(before)}." if before.total else ""
+        return [f"No pull request was reviewed or merged in this period.{then}"]
     return [
-        f"{_tally(history)} {_first_pass(history.patterns.tally)}",
+        f"{_tally(history)} {format_first_pass(history.patterns.tally)}.",
         _start(history, context.gates),
         _gates_table(history, context),
-        format_untagged(history.untagged, context.gates),
+        format_untagged(count_untagged(history.rows), context.gates),
         _weeks(history),
     ]
-
-
-def _nothing(history: AuthorHistory) -> str:
-    before = history.before
-    then = f" In the {format_span(history)} before: {_counts(before)}." if before.total else ""
-    return f"No pull request was reviewed or merged in this period.{then}"
 
 
 def _tally(history: AuthorHistory) -> str:
@@ -231,9 +228,10 @@ def _counts(tally: Tally) -> str:
     )
 
 
-def _first_pass(tally: Tally) -> str:
+def format_first_pass(tally: Tally) -> str:
+    """Format how many were accepted at once, without a full stop."""
     number = {0: "None was", 1: "1 was"}.get(tally.first_pass, f"{tally.first_pass} were")
-    return f"{number} accepted at the first review."
+    return f"{number} accepted at the first review"
 
 
 def _start(history: AuthorHistory, gates: Gates) -> str:
@@ -241,13 +239,9 @@ def _start(history: AuthorHistory, gates: Gates) -> str:
     breakdown, alone = history.patterns.issue_breakdown, history.only_blocker
     if not breakdown:
         return ""
-    tag = max(breakdown, key=lambda tag: (alone.get(tag, 0), _blocks(tag, gates), breakdown[tag]))
+    blocking = {gate.tag for gate in gates if gate.is_blocking}
+    tag = max(breakdown, key=lambda tag: (alone.get(tag, 0), tag in blocking, breakdown[tag]))
     return f"**Start with {gate_display_name(tag, gates)}**: it was {explain_cost(history, tag, gates)}."
-
-
-def _blocks(tag: str, gates: Gates) -> bool:
-    gate = gates.get(tag)
-    return gate is not None and gate.is_blocking
 
 
 def _gates_table(history: AuthorHistory, context: HistoryContext) -> str:
@@ -280,12 +274,12 @@ def _more(tags: tuple[str, ...]) -> str:
 
 
 def _weeks(history: AuthorHistory) -> str:
-    if len(history.weeks) < 2:
-        return ""
-    weeks = (
+    weeks = [
         f"{format_short_range(week.monday, week.sunday)} **{tally.rejected}/{tally.total}**"
-        for week, tally in history.weeks
-    )
+        for week, tally in count_weeks(history.rows, history.query.zone)
+    ]
+    if len(weeks) < 2:
+        return ""
     return f"Rejected / reviewed, per week: {' · '.join(weeks)}"
 
 
@@ -308,23 +302,24 @@ def _followed(history: AuthorHistory) -> str:
     fixed = ", ".join(f"{ratio.part} of {ratio.whole} {where}" for ratio, where in shares if ratio.whole)
     closed = ((followed.withdrawn, "withdrawn"), (followed.dismissed, "dismissed"))
     uncounted = ", ".join(f"{count} {status}" for count, status in closed if count)
-    rose = f"{rate.improved} of the {rate.measured} with a later score"
+    rose = f"{rate.improved.part} of the {rate.improved.whole} with a later score"
     sentences = (
         f"Findings fixed: {fixed}." if fixed else "",
         f"Not counted: {uncounted}." if uncounted else "",
-        f"Quality rose after {rose}." if rate.measured else "",
+        f"Quality rose after {rose}." if rate.improved.whole else "",
     )
     return " ".join(filter(None, sentences))
 
 
 def _footer(history: AuthorHistory, context: HistoryContext) -> str:
+    other = _other_period(history)
     if context.is_terminal:
-        return _terminal_footer(history, context)
+        person = f"{context.repository.full_name} {shlex.quote(history.query.login)}"
+        return f"Other period: whetstone history {person} --hours {other}" if other else ""
     whose = "" if context.is_default else f" @{history.query.login}"
     command = f"/feedback-history{whose}"
     tag = history.query.tag or next(iter(history.patterns.issue_breakdown), None)
     now = history.patterns.period_hours
-    other = _other_period(history)
     parts = [f"Other periods: {code_span(f'{command} {format_period_argument(other)}')}"] if other else []
     if history.query.tag:
         parts.append(f"all gates: {code_span(f'{command} {format_period_argument(now)}')}")
@@ -335,14 +330,6 @@ def _footer(history: AuthorHistory, context: HistoryContext) -> str:
     parts.append("your data: `/feedback-export`, `/feedback-forget`")
     line = " · ".join(parts)
     return f"<sub>{line[0].upper()}{line[1:]}</sub>"
-
-
-def _terminal_footer(history: AuthorHistory, context: HistoryContext) -> str:
-    other = _other_period(history)
-    if other is None:
-        return ""
-    whose = f"{context.repository.full_name} {shlex.quote(history.query.login)}"
-    return f"Other period: whetstone history {whose} --hours {other}"
 
 
 def _other_period(history: AuthorHistory) -> int | None:

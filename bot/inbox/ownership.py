@@ -5,37 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any
 
 from bot.inbox.parse import parse_delivery
 from bot.inbox.retry import RetryLater
 from bot.pull_request.effects import AddRepository, UpdateRepository
 from bot.pull_request.events import (
-    BackfillStep,
-    CheckBackfillStep,
-    CheckEvent,
-    CommentEvent,
-    ConfigBrokenEvent,
-    ConfigPushEvent,
+    CheckBackfillEvent,
     Event,
     IgnoredEvent,
     InlineCommentEvent,
     InstallationEvent,
     LabelEvent,
+    PastPullRequestEvent,
     PullRequestEvent,
-    PullRequestSnapshot,
     RepositoryEvent,
     RetryEvent,
     ReviewEvent,
-    ValidationEvent,
+    ReviewThreadEvent,
     WeekDueEvent,
 )
 from bot.store.model import Delivery, LaneClaim, RepositoryOwnership, TurnResult
 from bot.store.store import Store
 from bot.turn.store import apply_turn
 from bot.values import Repository
-
-OptionalSnapshot = TypeVar("OptionalSnapshot", PullRequestSnapshot, PullRequestSnapshot | None)
 
 
 def event_repository(event: Event) -> Repository | None:
@@ -44,18 +37,17 @@ def event_repository(event: Event) -> Repository | None:
         case InstallationEvent() | WeekDueEvent() | RetryEvent():
             return None
         case (
-            RepositoryEvent()
-            | CommentEvent()
-            | CheckEvent()
-            | ConfigPushEvent()
-            | ConfigBrokenEvent()
-            | ValidationEvent()
-            | BackfillStep()
-            | CheckBackfillStep()
+            PullRequestEvent()
+            | ReviewEvent()
+            | InlineCommentEvent()
+            | LabelEvent()
+            | ReviewThreadEvent()
+            | CheckBackfillEvent()
+            | PastPullRequestEvent()
         ):
-            return event.repository
-        case _:
             return event.pull_request.repository
+        case _:
+            return event.repository
 
 
 def relocate_event(event: Event, repository: Repository) -> Event:
@@ -63,22 +55,11 @@ def relocate_event(event: Event, repository: Repository) -> Event:
     match event:
         case InstallationEvent() | WeekDueEvent() | RetryEvent() | RepositoryEvent():
             return event
-        case CommentEvent() | ConfigBrokenEvent() | ValidationEvent() | BackfillStep() | CheckBackfillStep():
-            return replace(event, repository=repository)
-        case CheckEvent():
-            return replace(
-                event, repository=repository, pull_request=_relocate(event.pull_request, repository)
-            )
-        case ConfigPushEvent():
-            return replace(
-                event, repository=repository, pull_request=_relocate(event.pull_request, repository)
-            )
         case _:
-            return replace(event, pull_request=_relocate(event.pull_request, repository))
-
-
-def _relocate(snapshot: OptionalSnapshot, repository: Repository) -> OptionalSnapshot:
-    return replace(snapshot, repository=repository) if snapshot else snapshot
+            changes: dict[str, Any] = {"repository": repository} if hasattr(event, "repository") else {}
+            if snapshot := getattr(event, "pull_request", None):
+                changes["pull_request"] = replace(snapshot, repository=repository)
+            return replace(event, **changes)
 
 
 OWNERSHIP_RETRY = 60.0

@@ -20,8 +20,7 @@ from bot.github.payloads import (
     require_text,
     require_time,
 )
-from bot.inbox import internal_deliveries
-from bot.inbox.internal_deliveries import INTERNAL_EVENT, WEEKLY_ACTION, parse_week_due
+from bot.inbox.internal_deliveries import INTERNAL_EVENT, INTERNAL_PARSERS, parse_internal
 from bot.pull_request.documents import parse_documents_in
 from bot.pull_request.events import (
     CommentEvent,
@@ -114,11 +113,9 @@ def _inline_comment(action: str, payload: JsonObject) -> Event | IgnoredEvent:
 
 def _thread(action: str, payload: JsonObject) -> Event | IgnoredEvent:
     comments = _items(payload, "thread.comments")
-    urls = (get_text(comment, "html_url") for comment in comments)
     return ReviewThreadEvent(
         action,
         payloads.parse_payload_pull_request(payload),
-        tuple(url for url in urls if url),
         comment_id=require_id(comments[0], "id") if comments else 0,
         sender=payloads.parse_account(payload, "sender"),
         at=get_time(payload, "updated_at"),
@@ -178,27 +175,11 @@ _UNSUBSCRIBED_PARSERS: Mapping[str, tuple[_EventParser, frozenset[str]]] = {
 }
 
 
-def _parse_internal(action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    if action == internal_deliveries.VALIDATION_ACTION:
-        return internal_deliveries.parse_validation(payload)
-    if action in _JOBS:
-        return internal_deliveries.parse_job(action, payload)
-    return (parse_week_due if action == WEEKLY_ACTION else payloads.parse_config_broken)(action, payload)
-
-
-_JOBS = frozenset(
-    {
-        internal_deliveries.BACKFILL,
-        internal_deliveries.PAST,
-        internal_deliveries.RETRY,
-        internal_deliveries.HEADS,
-        internal_deliveries.HEAD,
-    }
-)
-_INTERNAL_ACTIONS = (
-    frozenset({payloads.CONFIG_BROKEN_ACTION, WEEKLY_ACTION, internal_deliveries.VALIDATION_ACTION}) | _JOBS
-)
-_ALL_PARSERS = {**_PARSERS, **_UNSUBSCRIBED_PARSERS, INTERNAL_EVENT: (_parse_internal, _INTERNAL_ACTIONS)}
+_ALL_PARSERS = {
+    **_PARSERS,
+    **_UNSUBSCRIBED_PARSERS,
+    INTERNAL_EVENT: (parse_internal, frozenset(INTERNAL_PARSERS)),
+}
 
 SUBSCRIBED_EVENTS = frozenset(_PARSERS)
 """The events that `app.yml` subscribes to: exactly those that are read here."""
@@ -223,7 +204,8 @@ def _pull_request_lane(payload: JsonObject) -> str:
 
 
 def _issue(payload: JsonObject) -> str:
-    kind = "pr" if get_path(payload, "issue.pull_request") else "issue"
+    # The envelope keeps none of its addresses: it is empty there.
+    kind = "issue" if get_path(payload, "issue.pull_request") is None else "pr"
     return f"{kind}:{require_id(payload, 'repository.id')}:{require_id(payload, 'issue.number')}"
 
 

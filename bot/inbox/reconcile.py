@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from math import inf
 from typing import TYPE_CHECKING
 
 from bot.github.errors import GitHubError, NotFound, RateLimited
 from bot.github.model import DeliveryAttempt
 from bot.inbox.retry import StoreBackoff
-from bot.store.model import LaneFenced, ReconcileOutcome, ReconcileRun, StoreUnavailable
+from bot.store.model import LaneFenced, ReconcileOutcome, StoreUnavailable
 from bot.store.reconcile import record_missed, record_redelivery
 from bot.store.store import Store
 
@@ -46,28 +46,16 @@ LOOK_EVERY = 5.0
 logger = logging.getLogger("whetstone.reconcile")
 
 
-@dataclass(frozen=True, slots=True)
-class FailedDeliveries:
-    """Requests failed deliveries again; one that did arrive has the same GUID and no second effect."""
+async def redeliver(github: GitHubAppApi, sent: DeliveryAttempt) -> bool:
+    """Request a delivery again; False if GitHub has forgotten it.
 
-    github: GitHubAppApi
-    clock: Callable[[], datetime]
-
-    async def find_failed(self, since: timedelta) -> tuple[DeliveryAttempt, ...]:
-        """The newest attempt of every delivery without a successful one, oldest first."""
-        return failed_deliveries(await self.github.deliveries(self.clock() - since))
-
-    async def redeliver(
-        self, failed: tuple[DeliveryAttempt, ...]
-    ) -> AsyncIterator[tuple[DeliveryAttempt, bool]]:
-        """Request each again; yields whether GitHub redelivers it or has forgotten it."""
-        for sent in failed:
-            try:
-                await self.github.redeliver(sent.id)
-            except NotFound:
-                yield sent, False
-            else:
-                yield sent, True
+    One that did arrive has the same GUID and no second effect.
+    """
+    try:
+        await github.redeliver(sent.id)
+    except NotFound:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +91,14 @@ class Reconciler:
 
     async def run_if_due(self) -> ReconcileOutcome | None:
         """Run once if a run is due for this instance; returns its outcome, None if none was due."""
-        run = await self.store.begin_reconcile(self.schedule.every)
-        if run is None:
+        scanned_until = await self.store.begin_reconcile(self.schedule.every)
+        if scanned_until is None:
             return None
         outcome = ReconcileOutcome()
         try:
             # Shorter than the interval, so that no other instance begins while this one still runs.
             async with asyncio.timeout(0.9 * self.schedule.every):
-                await self._reconcile(run, outcome)
+                await self._reconcile(scanned_until, outcome)
         except RateLimited as limit:
             outcome.not_before = limit.until
             logger.warning("checking for missed deliveries later: %s", limit)
@@ -125,9 +113,8 @@ class Reconciler:
             )
         return outcome
 
-    async def _reconcile(self, run: ReconcileRun, outcome: ReconcileOutcome) -> None:
-        since = run.scanned_until - OVERLAP if run.scanned_until else datetime.fromtimestamp(0, UTC)
-        attempts = await self.github.deliveries(since)
+    async def _reconcile(self, scanned_until: datetime, outcome: ReconcileOutcome) -> None:
+        attempts = await self.github.deliveries(scanned_until - OVERLAP)
         failed = failed_deliveries(attempts)
         outcome.found, requests = await self.store.write(record_missed, [attempt.guid for attempt in failed])
         for attempt in failed:
@@ -141,15 +128,8 @@ class Reconciler:
                 logger.warning("the hourly rate limit is nearly used up; the next run continues")
                 return
             else:
-                outcome.resent += await self._redeliver(attempt)
+                outcome.resent += await redeliver(self.github, attempt)
                 await asyncio.sleep(self.schedule.pause)
             await self.store.write(record_redelivery, attempt.guid)
         outcome.is_complete = True
-        outcome.scanned_until = max((attempt.at for attempt in attempts), default=run.scanned_until)
-
-    async def _redeliver(self, sent: DeliveryAttempt) -> bool:
-        try:
-            await self.github.redeliver(sent.id)
-        except NotFound:  # GitHub has forgotten it
-            return False
-        return True
+        outcome.scanned_until = max((attempt.at for attempt in attempts), default=scanned_until)

@@ -52,12 +52,8 @@ class Outcome(StrEnum):
     """Too few pull requests before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """The bounds of a rate, from 0 to 1."""
-
-    low: float
-    high: float
+Interval = tuple[float, float]
+"""The bounds of a rate, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +64,6 @@ class Effect:
     before: Ratio
     after: Ratio
     outcome: Outcome
-
-    @property
-    def has_helped(self) -> bool:
-        """Whether the rate fell by more than chance explains."""
-        return self.outcome is Outcome.HELPED
-
-    @property
-    def is_useless(self) -> bool:
-        """Whether enough pull requests show that it did not."""
-        return self.outcome is Outcome.NO_EFFECT
 
 
 def measure_effect(adoption: Adoption, opened: Iterable[tuple[datetime, bool]]) -> Effect:
@@ -94,28 +80,27 @@ def _outcome(before: Ratio, after: Ratio) -> Outcome:
         return Outcome.NO_BASELINE
     if after.whole < MIN_AFTER:
         return Outcome.MEASURING
-    return Outcome.HELPED if difference_interval(before, after).low > 0 else Outcome.NO_EFFECT
+    return Outcome.HELPED if difference_interval(before, after)[0] > 0 else Outcome.NO_EFFECT
 
 
 def wilson_interval(ratio: Ratio) -> Interval:
     """Return the 95% interval of a rate by Wilson's score, which holds for small counts."""
     if not ratio.whole:
-        return Interval(0.0, 1.0)
+        return 0.0, 1.0
     rate, count, square = ratio.part / ratio.whole, ratio.whole, _Z * _Z
     centre = rate + square / (2 * count)
     spread = _Z * math.sqrt(rate * (1 - rate) / count + square / (4 * count * count))
     scale = 1 + square / count
-    return Interval(max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale))
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
 
 
 def difference_interval(before: Ratio, after: Ratio) -> Interval:
     """Return the 95% interval of how far the rate fell, from both Wilson intervals (Newcombe's method)."""
-    rate, then = before.part / before.whole, wilson_interval(before)
-    new_rate, now = after.part / after.whole, wilson_interval(after)
-    fell = rate - new_rate
-    return Interval(
-        fell - math.hypot(rate - then.low, now.high - new_rate),
-        fell + math.hypot(then.high - rate, new_rate - now.low),
+    then, (then_low, then_high) = before.part / before.whole, wilson_interval(before)
+    now, (now_low, now_high) = after.part / after.whole, wilson_interval(after)
+    fell = then - now
+    return fell - math.hypot(then - then_low, now_high - now), fell + math.hypot(
+        then_high - then, now - now_low
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from bot.gates.model import Gate, Gates
 from bot.history.model import FindingHistory, HistoryRecord, Ratio
 from bot.history.outcomes import TagFix, has_rejected, latest_fixes, review_verdicts
+from bot.history.patterns import rank
 from bot.lessons.agents import merge_marks
 from bot.lessons.effect import Adoption, Effect, Outcome, instruction_of, measure_effect
 from bot.pull_request.model import FindingStatus, WrittenBy
@@ -106,18 +107,10 @@ class LessonReport:
     agent: str | None = None
     figures: tuple[AgentFigures, ...] = ()
 
-    @property
-    def helped(self) -> int:
-        """How many lessons lowered the rate of their gate."""
-        return sum(lesson.effect is not None and lesson.effect.has_helped for lesson in self.lessons)
-
-    @property
-    def measuring(self) -> int:
-        """How many were added too recently to compare."""
-        return sum(
-            lesson.effect is not None and lesson.effect.outcome is Outcome.MEASURING
-            for lesson in self.lessons
-        )
+    def count(self, outcome: Outcome) -> int:
+        """Count the lessons whose effect had this outcome."""
+        effects = (lesson.effect for lesson in self.lessons)
+        return sum(effect is not None and effect.outcome is outcome for effect in effects)
 
     @property
     def unadopted(self) -> tuple[Lesson, ...]:
@@ -150,7 +143,7 @@ def build_report(
 ) -> LessonReport:
     """Derive the lessons; one in an instruction file is kept, whatever its rank, unless it has no effect."""
     reviewed = [record for record in records if review_verdicts(record, query.now)]
-    recent = [record for record in reviewed if _reviewed_at(record, query.now) >= query.since]
+    recent = [record for record in reviewed if review_verdicts(record, query.now)[-1].at >= query.since]
     breaches = find_breaches(recent, gates)
     located = ([finding.path for finding in record.findings if finding.path] for record in recent)
     folders = [folders_of(paths) for paths in located if paths]
@@ -166,7 +159,7 @@ def build_report(
         if gate.tag in effects or len(breaches.get(gate.tag, ())) >= query.least
     ]
     lessons.sort(key=lambda lesson: (-lesson.prevented, -lesson.broken.part, lesson.tag))
-    kept = [lesson for lesson in lessons if lesson.effect is None or not lesson.effect.is_useless]
+    kept = [one for one in lessons if one.effect is None or one.effect.outcome is not Outcome.NO_EFFECT]
     held = [lesson for lesson in kept if lesson.effect is not None][: query.most]
     offered = [lesson for lesson in kept if lesson.effect is None][: query.most - len(held)]
     return LessonReport(
@@ -269,22 +262,13 @@ def _agent_figures(records: Sequence[HistoryRecord], gates: Gates) -> tuple[Agen
     for record in records:
         for mark in merge_marks(record.written_by):
             signed.setdefault(mark, []).append(record)
-    figures = [
-        AgentFigures(mark, len(theirs), _count_tags(theirs, gates))
-        for mark, theirs in signed.items()
-        if len(theirs) >= MIN_AGENT_PULL_REQUESTS
-    ]
+    figures = []
+    for mark, theirs in signed.items():
+        if len(theirs) >= MIN_AGENT_PULL_REQUESTS:
+            tags = {tag: len(breaches) for tag, breaches in find_breaches(theirs, gates).items()}
+            figures.append(AgentFigures(mark, len(theirs), rank(tags)))
     return tuple(sorted(figures, key=lambda one: (-one.pull_requests, one.mark.agent, one.mark.model or "")))
-
-
-def _count_tags(records: Sequence[HistoryRecord], gates: Gates) -> dict[str, int]:
-    counts = {tag: len(breaches) for tag, breaches in find_breaches(records, gates).items()}
-    return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
 def _key(finding: FindingHistory) -> str:
     return finding.tag or finding.looks_like or finding.id
-
-
-def _reviewed_at(record: HistoryRecord, now: datetime) -> datetime:
-    return review_verdicts(record, now)[-1].at

@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import math
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -191,12 +191,9 @@ def load_parked(transaction: Transaction, limit: int | None = None) -> tuple[Par
 def requeue_parked(transaction: Transaction, ids: Collection[str]) -> set[str]:
     """Queue parked deliveries as if they had just arrived; returns the ids that were parked."""
     chosen = (delivery_table.c.id.in_(ids), IS_PARKED)
-    rows = (
-        transaction.execute(select(delivery_table.c.lane, delivery_table.c.installation_id).where(*chosen))
-    ).all()
-    arrivals = Counter((row.lane, row.installation_id) for row in rows)
+    arrivals = select(delivery_table.c.lane, delivery_table.c.installation_id).where(*chosen)
     lanes.add_arrivals(
-        transaction, [lanes.LaneArrival(key, owner, count) for (key, owner), count in arrivals.items()]
+        transaction, [(row.lane, row.installation_id) for row in transaction.execute(arrivals)]
     )
     again = (
         update(delivery_table)
@@ -361,11 +358,7 @@ _INSERTED = (
 
 
 def _arrive(transaction: Transaction, fresh: Sequence[Delivery]) -> None:
-    arrivals = Counter(delivery.lane for delivery in fresh)
-    installations = {delivery.lane: delivery.installation_id for delivery in fresh}
-    lanes.add_arrivals(
-        transaction, [lanes.LaneArrival(lane, installations[lane], count) for lane, count in arrivals.items()]
-    )
+    lanes.add_arrivals(transaction, [(delivery.lane, delivery.installation_id) for delivery in fresh])
 
 
 def _parked(transaction: Transaction, ids: Collection[str]) -> set[str]:

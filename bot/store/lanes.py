@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -153,15 +154,6 @@ LEASE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class LaneArrival:
-    """How many deliveries arrived for a lane."""
-
-    lane: str
-    installation_id: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class Claimant:
     """The instance that claims, and the lanes that it is working on already."""
 
@@ -186,15 +178,15 @@ class LaneRest:
     attempt: int
 
 
-def add_arrivals(transaction: Transaction, arrivals: Sequence[LaneArrival]) -> None:
-    """Make these lanes due, unless they wait for a retry."""
+def add_arrivals(transaction: Transaction, arrivals: Sequence[tuple[str, int]]) -> None:
+    """Make lanes due, unless they wait for a retry: for each arrival its lane and its installation's id."""
     if not arrivals:
         return
+    counts, installations = Counter(lane for lane, _ in arrivals), dict(arrivals)
     # In ascending order: two instances that lock the same lanes would else deadlock.
-    ordered = sorted(arrivals, key=lambda arrival: arrival.lane)
     rows = [
-        {"key": arrival.lane, "installation_id": arrival.installation_id, "arrivals": arrival.count}
-        for arrival in ordered
+        {"key": lane, "installation_id": installations[lane], "arrivals": counts[lane]}
+        for lane in sorted(counts)
     ]
     transaction.execute(_ADD_ARRIVALS, rows)
 

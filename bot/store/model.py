@@ -44,14 +44,6 @@ class Acceptance(StrEnum):
     DUPLICATE = "duplicate"
 
 
-@dataclass(frozen=True, slots=True)
-class ReconcileRun:
-    """One search for deliveries that failed to arrive."""
-
-    scanned_until: datetime | None
-    """The newest attempt that an earlier run has handled, by GitHub's clock; None: there was none."""
-
-
 @dataclass(slots=True)
 class ReconcileOutcome:
     """What a run has done so far."""
@@ -126,13 +118,6 @@ class RepositoryOwnership:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredPullRequest:
-    """A row of what is known, not decoded yet: one that can't be decoded fails its own lane's turn alone."""
-
-    row: Any
-
-
-@dataclass(frozen=True, slots=True)
 class LaneClaim:
     """One lane, owned by one worker until it is released."""
 
@@ -147,8 +132,9 @@ class LaneClaim:
     """None for nearly all: no installation has lost the repository."""
     crashes: int = 0
     """Claims in a row before this one that ended without release, because their process crashed."""
-    stored: StoredPullRequest | None = field(default=None, compare=False, repr=False)
-    """The lane's pull request, as it was when the lane was claimed."""
+    stored: Any = field(default=None, compare=False, repr=False)
+    """The row of the lane's pull request, as it was when the lane was claimed; not decoded yet: one that
+    can't be decoded fails its own lane's turn alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from sqlalchemy import Row, bindparam, func, select
 from bot.pull_request.model import PullRequest, StickyComment
 from bot.store.codec import decode, encode, encode_record
 from bot.store.database import Transaction, to_datetime, upsert
-from bot.store.model import StoredPullRequest
 from bot.store.schema import pull_request_table, sticky_table
 
 
@@ -35,18 +34,18 @@ def load_pull_request(transaction: Transaction, lane: str) -> PullRequest | None
     return decode_pull_request(load_stored(transaction, (lane,)).get(lane))
 
 
-def load_stored(transaction: Transaction, lanes: Collection[str]) -> dict[str, StoredPullRequest]:
+def load_stored(transaction: Transaction, lanes: Collection[str]) -> dict[str, Row[Any]]:
     """Load the rows of the pull requests of these lanes, by lane."""
     rows = transaction.execute(_PULL_REQUESTS, {"lanes": tuple(lanes)})
-    return {row.key: StoredPullRequest(row) for row in rows}
+    return {row.key: row for row in rows}
 
 
-def decode_pull_request(stored: StoredPullRequest | None) -> PullRequest | None:
+def decode_pull_request(row: Row[Any] | None) -> PullRequest | None:
     """Decode a pull request with its sticky comment."""
-    if stored is None:
+    if row is None:
         return None
-    record = decode(stored.row.record, PullRequest)
-    return record if stored.row.lane is None else replace(record, sticky=_sticky(stored.row))
+    record = decode(row.record, PullRequest)
+    return record if row.lane is None else replace(record, sticky=_sticky(row))
 
 
 _PULL_REQUESTS = (

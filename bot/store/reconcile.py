@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, or_, select, update
@@ -10,7 +11,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from bot.store.database import NOW, Transaction, to_datetime
 from bot.store.lanes import CLOCK_TOLERANCE, LONGEST_PAUSE
-from bot.store.model import ReconcileOutcome, ReconcileRun
+from bot.store.model import ReconcileOutcome
 from bot.store.schema import delivery_table, instance_table, reconcile_table, redelivery_table
 
 TAKEOVER_SECONDS = 10.0
@@ -21,8 +22,11 @@ IDS_PER_STATEMENT = 1000
 _ROW = 1
 
 
-def begin_run(transaction: Transaction, name: str, every: float, lease: float) -> ReconcileRun | None:
-    """Make this instance the runner; None if a run is not due yet, or is another instance's."""
+def begin_run(transaction: Transaction, name: str, every: float, lease: float) -> datetime | None:
+    """Make this instance the runner; None if a run is not due yet, or is another instance's.
+
+    Returns the newest attempt that an earlier run has handled, by GitHub's clock, or the beginning of time.
+    """
     row = insert(reconcile_table).values(id=_ROW, runner="", started_at=0.0, found=0, resent=0)
     transaction.execute(row.on_conflict_do_nothing(index_elements=[reconcile_table.c.id]))
     # One statement: of two instances that ask at once, the second one sees what the first one wrote.
@@ -32,9 +36,7 @@ def begin_run(transaction: Transaction, name: str, every: float, lease: float) -
         .values(runner=name, started_at=NOW)
         .returning(reconcile_table.c.scanned_until)
     ).first()
-    if run is None:
-        return None
-    return ReconcileRun(None if run.scanned_until is None else to_datetime(run.scanned_until))
+    return None if run is None else to_datetime(run.scanned_until or 0.0)
 
 
 def record_missed(transaction: Transaction, ids: Sequence[str]) -> tuple[int, dict[str, int]]:

@@ -107,21 +107,34 @@ def delete_repository_data(
 
 def is_repository_lane(lane: ColumnElement[str], repository_id: int) -> ColumnElement[bool]:
     """Whether a lane is this repository's."""
-    exact = [f"{kind}:{repository_id}" for kind in ("weekly", "backfill", "repository")]
-    below = (lane.like(f"{kind}:{repository_id}:%") for kind in ("pr", "issue", "commit", "revisit"))
+    exact = [f"{kind}:{repository_id}" for kind in _EXACT_LANES]
+    below = (lane.like(f"{kind}:{repository_id}:%") for kind in _LANES_BELOW)
     return or_(lane.in_(exact), *below)
+
+
+_EXACT_LANES = ("weekly", "backfill", "repository")
+_LANES_BELOW = ("pr", "issue", "commit", "revisit")
+
+
+def repository_of_lane(lane: str) -> int | None:
+    """Return the id of the repository whose lane this is; None if it is no repository's."""
+    kind, _, rest = lane.partition(":")
+    number, separator, _ = rest.partition(":")
+    is_theirs = kind in (_LANES_BELOW if separator else _EXACT_LANES) and number.isdecimal()
+    return int(number) if is_theirs else None
 
 
 WHOLE_INSTALLATION = 0
 """In place of a repository's id: all that an installation had."""
 
-has_left = exists().where(
+_IS_LOST = and_(
     former_owner_table.c.installation_id == repository_table.c.installation_id,
     or_(
         former_owner_table.c.repository_id == repository_table.c.id,
         former_owner_table.c.repository_id == WHOLE_INSTALLATION,
     ),
 )
+has_left = exists().where(_IS_LOST)
 """The repository's last known installation has lost it, and no other has claimed it yet."""
 
 
@@ -129,7 +142,12 @@ def load_ownership(
     transaction: Transaction, senders: Collection[tuple[str, int]]
 ) -> dict[str, RepositoryOwnership]:
     """Load, by lane, who owns its repository, where a sender has lost it, or no installation has it now."""
-    repository_ids = {lane: which for lane, _ in senders if (which := _repository_id(lane))}
+    # Not its own lane, in which whoever lost or gained it reports that.
+    repository_ids = {
+        lane: which
+        for lane, _ in senders
+        if not lane.startswith("repository:") and (which := repository_of_lane(lane))
+    }
     here = list(set(repository_ids.values()))
     values = {
         "installations": list({installation for _, installation in senders}),
@@ -179,12 +197,6 @@ def _lost_at(rows: Sequence[Any], repository_id: int, through: Collection[int]) 
         return None
     at = max((row.at for row in rows if row.repository_id == repository_id), default=None)
     return None if at is None else to_datetime(at)
-
-
-def _repository_id(lane: str) -> int | None:
-    kind, _, rest = lane.partition(":")
-    number = rest.partition(":")[0]
-    return int(number) if kind in _KINDS and number.isdecimal() else None
 
 
 def relocate_pull_request(
@@ -293,11 +305,17 @@ def remove_installation(transaction: Transaction, installation_id: int) -> None:
 
 def is_former_installation(transaction: Transaction, seen: Repository) -> bool:
     """Whether this installation has lost the repository."""
-    lost = select(former_owner_table.c.at).where(
-        former_owner_table.c.installation_id == seen.installation_id,
-        former_owner_table.c.repository_id.in_((seen.id, WHOLE_INSTALLATION)),
+    return _lost_since(transaction, seen.id, seen.installation_id) is not None
+
+
+def _lost_since(transaction: Transaction, repository_id: int, installation_id: int) -> float | None:
+    """Return when the installation last lost the repository, or everything."""
+    lost = select(func.max(former_owner_table.c.at)).where(
+        former_owner_table.c.installation_id == installation_id,
+        former_owner_table.c.repository_id.in_((repository_id, WHOLE_INSTALLATION)),
     )
-    return transaction.execute(lost).first() is not None
+    at: float | None = transaction.execute(lost).scalar_one()
+    return at
 
 
 def _lock(transaction: Transaction, repository_id: int) -> Any:
@@ -319,11 +337,7 @@ def _same_owner(row: Any, seen: Repository) -> bool:
 
 def _begin_afresh(transaction: Transaction, row: Any, seen: Repository) -> None:
     """Delete all but what the present installation sent since, or what is still queued."""
-    lost = select(func.max(former_owner_table.c.at)).where(
-        former_owner_table.c.installation_id == row.installation_id,
-        former_owner_table.c.repository_id.in_((seen.id, WHOLE_INSTALLATION)),
-    )
-    at = transaction.execute(lost).scalar_one()
+    at = _lost_since(transaction, seen.id, row.installation_id)
     current = and_(
         delivery_table.c.installation_id == seen.installation_id,
         or_(IS_QUEUED, delivery_table.c.accepted_at > at),
@@ -408,7 +422,6 @@ def repository_from_row(row: Any) -> Repository:
     return Repository(row.id, row.owner, row.name, row.installation_id, row.private, row.default_branch)
 
 
-_KINDS = frozenset({"pr", "issue", "commit", "weekly", "backfill", "revisit"})
 _REPOSITORY = select(repository_table, has_left.label("left")).where(
     repository_table.c.id == bindparam("which")
 )
@@ -465,18 +478,10 @@ def _empty_done(transaction: Transaction, ids: Sequence[str]) -> None:
 
 async def resume_emptying(database: Database) -> int:
     """Empty what is left where a person was forgotten lately; returns how many deliveries."""
-    lately = await database.read(
-        lambda transaction: (
-            transaction.execute(
-                select(forgotten_table.c.repository_id)
-                .where(forgotten_table.c.at > NOW - FORGET_RESUME_SECONDS)
-                .distinct()
-            )
-            .scalars()
-            .all()
-        )
-    )
-    return sum([await empty_bodies(database, repository_id) for repository_id in lately])
+    is_late = forgotten_table.c.at > NOW - FORGET_RESUME_SECONDS
+    lately = select(forgotten_table.c.repository_id).where(is_late).distinct()
+    ids = await database.read(lambda transaction: transaction.execute(lately).scalars().all())
+    return sum([await empty_bodies(database, repository_id) for repository_id in ids])
 
 
 async def erase_abandoned(database: Database) -> int:
@@ -486,20 +491,14 @@ async def erase_abandoned(database: Database) -> int:
         # One by one, so that nobody waits long; checked again, for it may just have been claimed.
         await database.write(partial(_erase, repository_id=repository_id))
     await database.write(_empty_deliveries)
-    await database.write(_forget_losses)
+    old = delete(former_owner_table).where(former_owner_table.c.at < NOW - LOSS_KEPT)
+    await database.write(lambda transaction: transaction.change(old))
     return len(gone)
 
 
 def _abandoned(transaction: Transaction, repository_id: int | None = None) -> tuple[int, ...]:
-    lost = and_(
-        former_owner_table.c.installation_id == repository_table.c.installation_id,
-        or_(
-            former_owner_table.c.repository_id == repository_table.c.id,
-            former_owner_table.c.repository_id == WHOLE_INSTALLATION,
-        ),
-        former_owner_table.c.at < NOW - TRANSFER_GRACE,
-    )
-    ids = select(repository_table.c.id).where(exists().where(lost)).order_by(repository_table.c.id)
+    is_abandoned = exists().where(_IS_LOST, former_owner_table.c.at < NOW - TRANSFER_GRACE)
+    ids = select(repository_table.c.id).where(is_abandoned).order_by(repository_table.c.id)
     if repository_id is not None:
         ids = ids.where(repository_table.c.id == repository_id).with_for_update()
     return tuple(transaction.execute(ids).scalars())
@@ -528,7 +527,3 @@ def _empty_deliveries(transaction: Transaction) -> None:
         delivery_table.c.body != b"{}",
     )
     transaction.execute(update(delivery_table).where(has_body).values(body=b"{}", error=None))
-
-
-def _forget_losses(transaction: Transaction) -> None:
-    transaction.execute(delete(former_owner_table).where(former_owner_table.c.at < NOW - LOSS_KEPT))

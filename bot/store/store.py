@@ -36,14 +36,13 @@ from bot.store.model import (
     LaneFenced,
     OutboxRow,
     ReconcileOutcome,
-    ReconcileRun,
     StoreUnavailable,
 )
 from bot.store.schema import migrate
 
 LaneRow = TypeVar("LaneRow", Delivery, OutboxRow)
-QueryArguments = ParamSpec("QueryArguments")
-Query = Callable[Concatenate[Transaction, QueryArguments], WorkResult]
+Arguments = ParamSpec("Arguments")
+Query = Callable[Concatenate[Transaction, Arguments], WorkResult]
 """A function over a transaction; it can be run again from the start where the transaction was rolled back."""
 
 
@@ -76,19 +75,13 @@ class Store:
         """Set when those that wait for each other are written."""
 
     async def read(
-        self,
-        query: Query[QueryArguments, WorkResult],
-        *args: QueryArguments.args,
-        **kwargs: QueryArguments.kwargs,
+        self, query: Query[Arguments, WorkResult], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> WorkResult:
         """Run a query that only reads; each statement sees what is committed, and waits for no writer."""
         return await self.database.read(lambda transaction: query(transaction, *args, **kwargs))
 
     async def write(
-        self,
-        query: Query[QueryArguments, WorkResult],
-        *args: QueryArguments.args,
-        **kwargs: QueryArguments.kwargs,
+        self, query: Query[Arguments, WorkResult], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> WorkResult:
         """Run a query and return its result once it is committed."""
         return await self.database.write(lambda transaction: query(transaction, *args, **kwargs))
@@ -96,9 +89,9 @@ class Store:
     async def write_claimed(
         self,
         claim: LaneClaim,
-        query: Query[QueryArguments, WorkResult],
-        *args: QueryArguments.args,
-        **kwargs: QueryArguments.kwargs,
+        query: Query[Arguments, WorkResult],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
     ) -> WorkResult:
         """Run a query for a claimed lane; nothing is written where another instance owns the lane by now."""
         return await self._write_fenced(
@@ -108,9 +101,9 @@ class Store:
     async def write_claimed_unsynced(
         self,
         claim: LaneClaim,
-        query: Query[QueryArguments, WorkResult],
-        *args: QueryArguments.args,
-        **kwargs: QueryArguments.kwargs,
+        query: Query[Arguments, WorkResult],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
     ) -> WorkResult:
         """Like `write_claimed`, for what a power cut may undo: it does not wait for the disk."""
         return await self._write_fenced(
@@ -120,9 +113,9 @@ class Store:
     def note_claimed(
         self,
         claim: LaneClaim,
-        query: Query[QueryArguments, None],
-        *args: QueryArguments.args,
-        **kwargs: QueryArguments.kwargs,
+        query: Query[Arguments, None],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
     ) -> None:
         """Run a query in the lane's next transaction, at the latest in the one that releases it.
 
@@ -267,10 +260,6 @@ class Store:
         await self.write(outbox.clear_blocks, installation_id)
         self._wakes.wake()
 
-    async def paused_until(self, installation_id: int) -> datetime | None:
-        """Return until when this installation must not ask GitHub; None if it may."""
-        return await self.read(lanes.installation_paused_until, installation_id)
-
     async def config(self, key: str) -> StoredConfig | None:
         """What is kept of a config file, None if nothing was ever."""
         return await self.read(repositories.load_stored_config, key)
@@ -279,7 +268,7 @@ class Store:
         """Keep what is known of a config file now."""
         await self.write(repositories.save_stored_config, key, installation_id, kept)
 
-    async def begin_reconcile(self, every: float) -> ReconcileRun | None:
+    async def begin_reconcile(self, every: float) -> datetime | None:
         """Begin this instance's run, at most one in `every` seconds; None if none is due."""
         return await self.write(reconcile.begin_run, self.instance, every, self._lease)
 

@@ -8,17 +8,14 @@ from typing import assert_never
 
 from sqlalchemy.dialects.sqlite import insert
 
-from bot.commands.store import mark_reply_posted, save_replies
-from bot.github.model import PostedComment
+from bot.commands.store import save_replies
 from bot.history import forget
 from bot.history.store import save_document, save_history
 from bot.pull_request.effects import (
     AddRepository,
     CancelWrite,
-    DeleteRepository,
     Effect,
     ForgetPerson,
-    PostReply,
     RecordWeeklyRun,
     RemoveInstallation,
     RemoveRepository,
@@ -33,7 +30,7 @@ from bot.store.database import Transaction
 from bot.store.model import Delivery, LaneClaim, OutboxRow, TurnResult
 from bot.store.schema import audit_table
 from bot.store.store import Store
-from bot.weekly.store import save_issue_number, save_weekly_run
+from bot.weekly.store import save_weekly_run
 
 
 async def apply_turn(
@@ -64,7 +61,7 @@ async def apply_turn(
     erased = [
         command.repository_id
         for command in turn.store_commands
-        if isinstance(command, ForgetPerson | DeleteRepository)
+        if isinstance(command, ForgetPerson) or (isinstance(command, RemoveRepository) and command.is_deleted)
     ]
     for repository_id in erased:
         await repositories.empty_bodies(store.database, repository_id)
@@ -126,9 +123,8 @@ def _apply_store_command(transaction: Transaction, lane: str, command: StoreComm
             repositories.add_repository(transaction, command.repository, transferred=command.transferred)
         case RemoveRepository():
             repositories.remove_repository(transaction, command.repository_id, command.installation_id)
-        case DeleteRepository():
-            repositories.remove_repository(transaction, command.repository_id, command.installation_id)
-            repositories.delete_repository_data(transaction, command.repository_id)
+            if command.is_deleted:
+                repositories.delete_repository_data(transaction, command.repository_id)
         case SetHistorySharing():
             repositories.set_history_sharing(transaction, command.repository_id, shared=command.shared)
         case RemoveInstallation():
@@ -163,20 +159,3 @@ def give_up_write(transaction: Transaction, row: OutboxRow) -> None:
             transaction, row.lane, forget.keep_forgotten(transaction, unsent, forgotten)
         )
     outbox.delete_row(transaction, row)
-
-
-def mark_replied(
-    transaction: Transaction, row: OutboxRow, posted: PostedComment, then: tuple[Effect, ...]
-) -> None:
-    """Record where a command's reply was posted, and owe what follows from it."""
-    if isinstance(row.effect, PostReply):
-        mark_reply_posted(transaction, row.effect.key, posted.id, posted.node_id)
-    outbox.mark_sent(transaction, row, None, then)
-
-
-def mark_week_posted(
-    transaction: Transaction, row: OutboxRow, repository_id: int, number: int, then: tuple[Effect, ...]
-) -> None:
-    """Record the number of a repository's weekly issue, and owe what follows from it."""
-    save_issue_number(transaction, repository_id, number)
-    outbox.mark_sent(transaction, row, None, then)

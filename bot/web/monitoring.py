@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from functools import cache, partial
 from heapq import nsmallest
 from importlib.metadata import version
-from typing import Any
+from operator import attrgetter, itemgetter
+from typing import Any, TypeVar
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
@@ -19,7 +20,6 @@ from bot.history.model import TimeWindow
 from bot.history.rates import ReviewerRates, combine_reviewer_rates, overall_follow_rate
 from bot.history.store import (
     BrokenGateKey,
-    FindingLabels,
     RecentCounts,
     count_recent,
 )
@@ -31,6 +31,9 @@ from bot.store.status import MAX_ROWS, StoreStatus, load_status
 from bot.store.store import Store
 from bot.web.cache import SingleFlightCache
 from bot.web.responses import has_token, json_response, page_response, problem_response
+
+Key = TypeVar("Key")
+Group = TypeVar("Group")
 
 MAX_TAGS = 200
 """Tags with series of their own."""
@@ -106,13 +109,11 @@ class Metrics:
         return await self.store.read(count_recent, TimeWindow(now - METRICS_WINDOW, now + CLOCK_SKEW))
 
     def _without_own_tags(self, recent: RecentCounts) -> RecentCounts:
-        broken: Counter[BrokenGateKey] = Counter()
-        for (repository, author, tag), number in recent.broken.items():
-            broken[repository, author, self._public(tag)] += number
-        findings: Counter[FindingLabels] = Counter()
-        for labels, number in recent.findings.items():
-            findings[replace(labels, tag=self._public(labels.tag))] += number
-        return replace(recent, broken=broken, findings=findings)
+        return replace(
+            recent,
+            broken=_sum_by(recent.broken, lambda key: (*key[:2], self._public(key[2]))),
+            findings=_sum_by(recent.findings, lambda labels: replace(labels, tag=self._public(labels.tag))),
+        )
 
     def _public(self, tag: str) -> str:
         return tag if not tag or tag in self.tags else OTHER
@@ -120,10 +121,16 @@ class Metrics:
 
 def without_ids(counts: QueueCounts) -> QueueCounts:
     """The same without the ids of the bot's own deliveries: they contain the numbers of repositories."""
-    crashes: Counter[tuple[str, str]] = Counter()
-    for (delivery, event), number in counts.parked_crashes.items():
-        crashes[OTHER if ":" in delivery else delivery, event] += number
+    crashes = _sum_by(counts.parked_crashes, lambda key: (OTHER if ":" in key[0] else key[0], key[1]))
     return replace(counts, parked_crashes=dict(crashes))
+
+
+def _sum_by(counts: Mapping[Key, int], group: Callable[[Key], Group]) -> Counter[Group]:
+    """Add up the counts of the keys that are in one group."""
+    sums: Counter[Group] = Counter()
+    for key, number in counts.items():
+        sums[group(key)] += number
+    return sums
 
 
 class _Gauges:
@@ -175,9 +182,7 @@ def _show_queue(gauges: _Gauges, counts: QueueCounts) -> None:
 
 def _show_totals(gauges: _Gauges, recent: RecentCounts) -> None:
     """Show what names nobody."""
-    broken: Counter[str] = Counter()
-    for (_, _, tag), number in recent.broken.items():
-        broken[tag] += number
+    broken = _sum_by(recent.broken, itemgetter(2))
     gauges.series(
         "whetstone_rejections",
         "Pull requests of the last seven days with this tag",
@@ -190,9 +195,7 @@ def _show_totals(gauges: _Gauges, recent: RecentCounts) -> None:
         ("stance",),
         (((stance,), number) for (_, _, stance), number in recent.uncounted.items()),
     )
-    tags: Counter[str] = Counter()
-    for labels, number in recent.findings.items():
-        tags[labels.tag] += number
+    tags = _sum_by(recent.findings, attrgetter("tag"))
     named = {tag for tag, _ in tags.most_common(MAX_TAGS)}
     gauges.series(
         "whetstone_findings",
@@ -208,7 +211,7 @@ def _show_totals(gauges: _Gauges, recent: RecentCounts) -> None:
         gauges.value(
             "whetstone_feedback_improvement_rate",
             "Share of feedback items of the last seven days after which quality improved",
-            rate.improvement_rate,
+            rate.improved.rate,
         )
         gauges.value(
             "whetstone_feedback_clarity_score",
@@ -232,10 +235,7 @@ def _show_names(gauges: _Gauges, recent: RecentCounts) -> None:
         limit_series(recent.uncounted.items()),
     )
     for role in ("author", "reviewer"):
-        counted: Counter[BrokenGateKey] = Counter()
-        for labels, number in recent.findings.items():
-            login = labels.author if role == "author" else labels.reviewer
-            counted[labels.repository, login, labels.status.value] += number
+        counted = _sum_by(recent.findings, attrgetter("repository", role, "status"))
         gauges.series(
             f"whetstone_{role}_findings",
             f"As whetstone_findings, by repository and {role}",

@@ -41,55 +41,41 @@ def parse_envelope(body: bytes) -> JsonObject | None:
     """Parse the fields of the payload that the webhook needs; None if the body is not a JSON object."""
     try:
         str(body, "utf-8")  # the decoder does not check strings that it skips
-        return _decode_envelope(body)
-    except msgspec.ValidationError:
-        # JSON, with a value of a type that GitHub does not send: slower, and of any shape.
-        return _parse_whole(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-
-
-def _parse_whole(body: bytes) -> JsonObject | None:
-    try:
-        payload = _decode_any(body)
+        try:
+            return _decode_envelope(body)
+        except msgspec.ValidationError:
+            # JSON, with a value of a type that GitHub does not send: slower, and of any shape.
+            payload = _decode_any(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return payload if isinstance(payload, dict) else None
 
 
-class _WithId(TypedDict, total=False):
+class _Part(TypedDict, total=False):
+    """What is read of an object in the payload; the rest is skipped, and costs no memory."""
+
+    head_sha: Any
     id: Any
-
-
-class _PullRequest(TypedDict, total=False):
-    number: Any
-
-
-class _Thread(TypedDict, total=False):
     number: Any
     pull_request: Any
-    user: _WithId | None
-    performed_via_github_app: _WithId | None
-
-
-class _Check(TypedDict, total=False):
-    head_sha: Any
-    app: _WithId | None
+    app: _Part | None
+    performed_via_github_app: _Part | None
+    user: _Part | None
 
 
 class _Envelope(TypedDict, total=False):
     action: Any
-    repository: _WithId | None
-    installation: _WithId | None
-    sender: _WithId | None
-    pull_request: _PullRequest | None
-    issue: _Thread | None
-    comment: _Thread | None
-    check_run: _Check | None
-    check_suite: _Check | None
-    sha: Any
     after: Any
     lane: Any
+    sha: Any
+    check_run: _Part | None
+    check_suite: _Part | None
+    comment: _Part | None
+    installation: _Part | None
+    issue: _Part | None
+    pull_request: _Part | None
+    repository: _Part | None
+    sender: _Part | None
 
 
 _decode_envelope = msgspec.json.Decoder(_Envelope).decode
@@ -141,10 +127,6 @@ MAX_BODY = 25 * 1024 * 1024
 _DELIVERY_ID = regex.Regex(r"[A-Za-z0-9._:-]{1,100}")
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True, slots=True)
 class WebhookHandler:
     """Verifies deliveries, drops those that are not needed, and queues the rest."""
@@ -154,7 +136,7 @@ class WebhookHandler:
     events: frozenset[str]
     app_id: int = 0
     """The id of this App: events of its own writes say nothing new."""
-    now: Callable[[], datetime] = _now
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
     body_timeout: float = BODY_TIMEOUT
     """Seconds for a body to come in."""
     bodies: BodyBudget = field(default_factory=BodyBudget)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 
 from bot.gates.config import AuthorNaming
@@ -10,7 +10,7 @@ from bot.gates.model import Gates, gate_display_name, gate_name_with_tag
 from bot.history.model import Ratio, Week
 from bot.history.patterns import Tally, Trend, format_points_change
 from bot.history.rates import MIN_BRIEFS, AdviceRates, ReviewerRates, combine_reviewer_rates
-from bot.history.text import format_untagged
+from bot.history.text import format_first_pass, format_untagged
 from bot.lessons.text import render_lessons
 from bot.markdown.escape import code_span, parse_marker, render_marker
 from bot.markdown.format import (
@@ -212,8 +212,8 @@ def _helped(summary: WeeklySummary) -> str:
     if rate is None:
         return ""
     parts = []
-    if rate.measured:
-        parts.append(f"quality rose after feedback in {_cases(Ratio(rate.improved, rate.measured))}")
+    if rate.improved.whole:
+        parts.append(f"quality rose after feedback in {_cases(rate.improved)}")
     if rate.mean_clarity is not None:
         parts.append(f"the feedback scored {rate.mean_clarity:.2f} for clarity (1 is the best)")
     text = "; ".join(parts)
@@ -243,7 +243,6 @@ def _author_row(author: AuthorWeek) -> tuple[object, ...]:
 
 
 WEEKLY_MARKER = "WEEKLY-SUMMARY"
-"""The name of the marker."""
 
 
 def render_description(
@@ -275,10 +274,14 @@ def render_week_comment(
 ) -> str:
     """Render the comment of a finished week, which gets mailed."""
     advice = f" Worth doing: {recommendations[0].short}." if recommendations else ""
-    return (
-        f"{_comment_marker(summary)}\n\n{_comment_result(summary)}\n\n"
-        f"{_most_broken(summary, context.gates)}{advice}\n"
-    )
+    numbers = {
+        "total_prs": summary.now.total,
+        "rejected_prs": summary.now.rejected,
+        "approval_rate": summary.now.approval_rate,
+        "trend": summary.trend.value,
+    }
+    broken = _most_broken(summary, context.gates)
+    return f"{_marker(summary, numbers)}\n\n{_comment_result(summary)}\n\n{broken}{advice}\n"
 
 
 _WHOLE_WEEK = "The whole week"
@@ -305,16 +308,6 @@ def week_in_marker(body: str) -> str | None:
     return week if isinstance(week, str) else None
 
 
-def _comment_marker(summary: WeeklySummary) -> str:
-    data = _marker_data(summary) | {
-        "total_prs": summary.now.total,
-        "rejected_prs": summary.now.rejected,
-        "approval_rate": summary.now.approval_rate,
-        "trend": summary.trend.value,
-    }
-    return render_marker(WEEKLY_MARKER, data)
-
-
 def _comment_result(summary: WeeklySummary) -> str:
     now, before = summary.now, summary.before
     none = "; none was reviewed the week before"
@@ -331,14 +324,15 @@ def _most_broken(summary: WeeklySummary, gates: Gates) -> str:
     return f"Most broken: {', '.join(names)}."
 
 
-def _marker_data(summary: WeeklySummary) -> dict[str, object]:
-    """Return what the markers of the description and of the comment have in common."""
-    return {"v": 1, "repository": summary.query.repository.full_name, "week": str(summary.query.week)}
+def _marker(summary: WeeklySummary, data: Mapping[str, object]) -> str:
+    """Render a marker: what those of the description and of the comment have in common, then the data."""
+    common = {"v": 1, "repository": summary.query.repository.full_name, "week": str(summary.query.week)}
+    return render_marker(WEEKLY_MARKER, {**common, **data})
 
 
 def _description_marker(summary: WeeklySummary) -> str:
     now, before = summary.now, summary.before
-    data = _marker_data(summary) | {
+    data = {
         "from": summary.query.week.monday.isoformat(),
         "to": _last_day(summary).isoformat(),
         "total_prs": now.total,
@@ -353,7 +347,7 @@ def _description_marker(summary: WeeklySummary) -> str:
         },
         "issue_breakdown": {gate.tag: gate.broken for gate in summary.gates[:MAX_TABLE_ROWS]},
     }
-    return render_marker(WEEKLY_MARKER, data)
+    return _marker(summary, data)
 
 
 def _heading(summary: WeeklySummary) -> str:
@@ -378,8 +372,7 @@ def _result(summary: WeeklySummary) -> str:
 
 
 def _first_review(summary: WeeklySummary) -> str:
-    first = {0: "None was", 1: "1 was"}.get(summary.now.first_pass, f"{summary.now.first_pass} were")
-    text = f"{first} accepted at the first review"
+    text = format_first_pass(summary.now)
     later = summary.later_iterations
     if not later:
         return f"{text}."

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.fakegithub.checks import CheckOutput
-from bot.fakegithub.model import Annotation
+from bot.fakegithub.checks import Annotation, CheckOutput
 from bot.fakegithub.pulls import PullRequestOptions
 
 REPO = "/repos/acme/kb"

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from bot.fakegithub.checks import CheckOutput
-from bot.fakegithub.model import Annotation
+from bot.fakegithub.checks import Annotation, CheckOutput
 from bot.fakegithub.pulls import PullRequestOptions
 from bot.fakegithub.reviews import InlineDraft
-from bot.fakegithub.server import ALL_ROUTES
 from tests.judges.judge import Judge, description
+from tests.scripted_github import ScriptedGitHub
 
 REPO = "/repos/acme/kb"
 
@@ -99,7 +98,7 @@ async def test_every_endpoint_answers_as_github_describes_it(fake_github, lived_
     judge = Judge()
     judge.watch(fake_github)
     app, alice = caller(app_jwt()), caller(fake_github.user_token("alice"))
-    reads = [route for route in ALL_ROUTES if route.method == "GET"]
+    reads = [route for route in ScriptedGitHub.routes if route.method == "GET"]
     for route in reads:
         by = app if route.needs.app else alice if route.path == "/user" else bot
         answer = await by("GET", _filled(route.path, lived_in))
@@ -115,14 +114,14 @@ async def test_every_endpoint_answers_as_github_describes_it(fake_github, lived_
             lived_in["check_run_id"] = answer.body["id"]
     assert judge.violations == []
     called = {each.rpartition(" ")[0] for each in judge.operations}
-    assert called == {f"{route.method} {route.path}" for route in ALL_ROUTES}
+    assert called == {f"{route.method} {route.path}" for route in ScriptedGitHub.routes}
 
 
 def test_the_judge_knows_exactly_what_the_stand_in_serves():
     described = {
         f"{method.upper()} {path}" for path, methods in description()["paths"].items() for method in methods
     }
-    assert described == {f"{route.method} {route.path}" for route in ALL_ROUTES}
+    assert described == {f"{route.method} {route.path}" for route in ScriptedGitHub.routes}
 
 
 async def test_an_unknown_path_is_not_found_and_the_judge_says_so(caller, fake_github):

@@ -70,7 +70,7 @@ async def test_the_primary_limit_says_when_it_ends(bot, fake_github, clock):
 
 @pytest.mark.usefixtures("repository")
 async def test_an_hours_budget_runs_out(bot, fake_github):
-    fake_github.limits.per_hour = 2
+    fake_github.requests_per_hour = 2
     statuses = [(await bot("GET", "/repos/acme/kb/pulls")).status for _ in range(3)]
     assert statuses == [200, 200, 403]
 
@@ -87,7 +87,7 @@ async def test_what_is_known_already_costs_nothing(bot, fake_github, pull):
 
 
 async def test_too_many_writes_in_a_minute_are_refused_for_a_minute(bot, fake_github, clock, pull):
-    fake_github.limits.writes_per_minute = 2
+    fake_github.writes_per_minute = 2
     path = f"/repos/acme/kb/issues/{pull.number}/comments"
     statuses = [(await bot("POST", path, json={"body": "Again"})).status for _ in range(3)]
     assert statuses == [201, 201, 403]

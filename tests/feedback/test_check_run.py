@@ -140,3 +140,23 @@ def test_labels_say_what_the_comment_says_and_whose_turn_it_is():
 
 def test_a_closed_pull_request_gets_no_check_run():
     assert run(make_pull_request(open=False), make_facts(make_review(3)))[1] == []
+
+
+def test_the_check_run_of_a_closed_pull_request_gives_no_turn_any_more():
+    known, _ = run(make_pull_request(), REJECTED)
+    closed, (shown,) = run(replace(known, open=False), REJECTED)
+    assert (shown.said.title, shown.said.conclusion) == ("Rejected — 1 blocking issue", "failure")
+    assert run(closed, REJECTED)[1] == [], "once"
+
+
+def test_a_check_run_instead_of_a_comment_stays_true_once_a_comment_follows():
+    rules = replace(CHECKING, check=CheckRunRules(CheckPolicy.INSTEAD))
+    silent = replace(rules, comment=replace(rules.comment, enabled=False))
+    known, (shown,) = run(make_pull_request(), REJECTED, silent)
+    assert shown.said.title == "Rejected — 1 blocking issue (author's turn)"
+    both = make_facts(*REJECTED.reviews, make_review(4, "<!-- ISSUES: scope_error -->"))
+    known, (shown,) = run(known, both, rules)
+    assert shown.said.title == "Rejected — 2 blocking issues (author's turn)"
+    approved = make_facts(*both.reviews, make_review(5, state=ReviewState.APPROVED))
+    known, (shown,) = run(known, approved, rules)
+    assert (shown.said.title, shown.said.conclusion) == ("Nothing rejects this pull request", "success")

@@ -116,6 +116,10 @@ Iteration 1 of 5 at [`1111111`](https://github.com/acme/knowledge/commit/1111111
             "(reviewer): `alice` to review again: every blocking finding was changed or answered.",
         ),
         (
+            CommentStory().reject(inline(1), inline(2, 9), inline(3, 15)).push("b", {9: "changed"}),
+            "(author): fix `f1` and `f3` below and push once.",
+        ),
+        (
             CommentStory().reject(inline(1)).reply(1),
             "(reviewer): `alice` to review again: every blocking finding was changed or answered.",
         ),
@@ -133,7 +137,7 @@ Iteration 1 of 5 at [`1111111`](https://github.com/acme/knowledge/commit/1111111
         ),
         (
             CommentStory().check(FAILURE).reject(UNTESTED).push("b"),
-            "(author): fix the blocking issue below and push once. `ci / test` is still running: wait for it.",
+            "(author): fix `tests_missing` below and push once. `ci / test` is still running: wait for it.",
         ),
     ],
 )

@@ -149,6 +149,17 @@ def test_several_threads_of_one_person_are_links_only():
 """)
 
 
+def test_a_push_changes_the_links_by_one_line():
+    story = CommentStory().reject(make_remark(1, CART, 61, "slow"), make_remark(2, CART, 88, "hides it"))
+    before = story.visible().split("\n\n")
+    story.push("c", {9: "x"})
+    assert story.visible().split("\n\n") == [
+        *before[:2],
+        "`ccccccc` was pushed since; not reviewed yet.",
+        *before[2:],
+    ]
+
+
 def make_accepted_story() -> CommentStory:
     story = tell_story()
     files = make_files(f"{CART}@4", f"{TESTS}@4"), make_files(f"{DISCOUNT}@2", status="added")

@@ -97,6 +97,18 @@ def test_still_keeps_an_earlier_remark_open():
     assert story.statuses() == {"wrong approach": "open", OTHER: "new"}
 
 
+def test_still_reports_an_earlier_remark_again_whatever_was_pushed():
+    story = Story().reject(prose("wrong approach"), TAG).push("b", {5: "x"}).reject(OTHER, repeats=True)
+    assert story.statuses() == {"wrong approach": "open", TAG: "fixed", OTHER: "new"}
+
+
+def test_a_rejection_that_says_nothing_but_still_repeats_all_that_was_open():
+    story = Story().reject(TAG, prose("wrong approach"), inline(1)).approve(who=BOB)
+    story.push("b", {5: "x"}).reject(repeats=True)
+    assert story.statuses() == {TAG: "open", "wrong approach": "open", "wrong here": "open"}
+    assert [len(v.items) for v in standing_verdicts(build_ledger(story.pull_request))] == [0, 3]
+
+
 def test_a_remark_in_the_same_words_is_the_same_finding():
     item = prose("wrong approach", place=Location(CART, 5))
     story = Story().reject(item).push("b", {9: "x"}).reject(replace(item, words="Wrong  approach."))
@@ -130,6 +142,19 @@ def test_a_thread_that_was_opened_again_closes_nothing():
 def test_a_dismissed_review_withdraws_its_findings_and_no_others():
     story = Story().reject(TAG).reject(OTHER).change_verdict(0, lifted_at=at_minute(50))
     assert story.statuses() == {TAG: "withdrawn", OTHER: "new"}
+
+
+def test_dismissing_the_newest_review_of_a_validator_leaves_nothing_open_that_rejects_no_more():
+    story = Story().reject(TAG, inline(1)).reject(OTHER).reject(TAG, who=BOB)
+    story.verdict(Stance.SILENT, inline(2, 9, "scope_error")).change_verdict(1, lifted_at=at_minute(50))
+    found = [(f.validator.name, f.status.value) for f in build_ledger(story.pull_request).findings]
+    assert found == [("alice", "withdrawn")] * 3 + [("bob", "new"), ("alice", "withdrawn")]
+
+
+def test_a_dismissed_approval_opens_and_closes_nothing():
+    story = Story().reject(TAG).push("b").approve().change_verdict(1, lifted_at=at_minute(50))
+    assert story.statuses() == {TAG: "fixed"}
+    assert standing_verdicts(build_ledger(story.pull_request)) == ()
 
 
 def test_what_is_edited_out_of_a_review_is_withdrawn():
@@ -325,6 +350,17 @@ def test_an_app_that_only_advises_rejects_while_one_of_its_findings_blocks():
     assert standing_verdicts(build_ledger(story.pull_request)) == ()
     story.reject(inline(2, line=9, blocks=True), advisory=True)
     assert len(standing_verdicts(build_ledger(story.pull_request))) == 1
+
+
+def test_the_warnings_of_an_app_count_while_somebody_else_rejects():
+    story = Story().reject(inline(1, blocks=False), advisory=True, who=BOB).reject(TAG)
+    alice, bob = standing_verdicts(build_ledger(story.pull_request))
+    assert (alice.validator.name, alice.stance) == ("alice", Stance.REJECTS)
+    assert (bob.validator.name, bob.stance) == ("bob", Stance.SILENT)
+    assert [item.comment_id for item in bob.items] == [1]
+    assert [v.stance for v in standing_verdicts(build_ledger(story.approve().pull_request))] == [
+        Stance.APPROVES
+    ]
 
 
 def test_beyond_the_limit_closed_findings_go_first():

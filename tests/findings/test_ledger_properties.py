@@ -64,7 +64,7 @@ acts_strategy = st.lists(
         _checks,
         _late,
     ),
-    min_size=1,
+    min_size=5,
     max_size=14,
 )
 
@@ -260,6 +260,7 @@ def test_the_standing_verdicts_list_exactly_the_open_findings_of_those_who_rejec
     assert len(set(listed)) == len(listed)
     rejecting = {v.validator.key for v in standing if v.stance is Stance.REJECTS}
     assert sorted(listed) == sorted(f.id for f in ledger.open if f.validator.key in rejecting)
+    assert {finding.validator.key for finding in ledger.open} <= rejecting
     for verdict in standing:
         if verdict.stance is Stance.APPROVES:
             position = order.position_of(verdict)

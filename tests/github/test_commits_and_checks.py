@@ -1,7 +1,7 @@
 import pytest
 
+from bot.fakegithub.checks import Annotation as Found
 from bot.fakegithub.checks import CheckOutput
-from bot.fakegithub.model import Annotation as Found
 from bot.fakegithub.pulls import PullRequestOptions
 from bot.github.errors import Forbidden, ValidationFailed
 from bot.pull_request.checks import CheckAnnotation, CheckRunText

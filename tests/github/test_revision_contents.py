@@ -3,9 +3,8 @@
 import pytest
 
 from bot.definitions import Definition
-from bot.fakegithub.checks import CheckOutput
+from bot.fakegithub.checks import Annotation, CheckOutput
 from bot.fakegithub.git import Submodule, Symlink
-from bot.fakegithub.model import Annotation
 from bot.fakegithub.pulls import PullRequestOptions
 from bot.pull_request.facts import BranchState, EntryKind, FileText, TreeEntry, UnreadableFile
 

@@ -3,7 +3,7 @@
 from dataclasses import fields
 
 from bot.history.model import AdviceRecord, Ratio, build_history_record, window_of_last_hours
-from bot.history.rates import AdviceRates, FeedbackTypeCount, advice_rates, advice_rates_by_author
+from bot.history.rates import AdviceRates, advice_rates, advice_rates_by_author
 from bot.pull_request.model import PostedBrief
 from bot.weekly.summary import WeekQuery, summarize_week
 from bot.weekly.text import render_advice
@@ -45,8 +45,8 @@ def test_kinds_of_feedback_are_counted_across_pull_requests():  # row 244
     found = advice_rates(records, WEEK)
     assert (found.pull_requests, found.briefs) == (2, 4)
     assert found.types == {
-        "user_rejection": FeedbackTypeCount(3, 2),
-        "verification_failure": FeedbackTypeCount(1, 1),
+        "user_rejection": {"briefs": 3, "pull_requests": 2},
+        "verification_failure": {"briefs": 1, "pull_requests": 1},
     }
 
 
@@ -58,8 +58,8 @@ def test_an_approval_with_remarks_is_counted_as_partial_success_and_not_as_a_bri
     found = advice_rates(records, WEEK)
     assert (found.pull_requests, found.briefs, found.accepted) == (1, 1, Ratio(0, 1))
     assert found.types == {
-        "partial_success": FeedbackTypeCount(2, 2),
-        "user_rejection": FeedbackTypeCount(1, 1),
+        "partial_success": {"briefs": 2, "pull_requests": 2},
+        "user_rejection": {"briefs": 1, "pull_requests": 1},
     }
     assert [author.login for author, _ in advice_rates_by_author(records, WEEK)] == [BOB.login, RIO.login]
 

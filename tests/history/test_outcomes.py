@@ -22,6 +22,11 @@ from tests.history.record_builders import (
 WEEK = window_of_last_hours(168, NOW)
 
 
+def open_tags(outcome):
+    """The tags for which it is rejected, each once."""
+    return tuple(dict.fromkeys(finding.tag for finding in outcome.open_findings if finding.tag))
+
+
 def row(story):
     """The one pull request that counts this week."""
     (found,) = outcomes_in_window([story], WEEK)
@@ -72,7 +77,7 @@ def test_withdrawn_without_a_rejection_is_not_rejected():
 
 def test_closed_while_rejected_stays_rejected_though_the_review_is_dismissed_later():
     found = row(make_record(7, make_rejection(3, "date_errors", lifted_at=days_ago(1)), closed=2))
-    assert (found.rejected, found.open_tags) == (True, ("date_errors",))
+    assert (found.rejected, open_tags(found)) == (True, ("date_errors",))
 
 
 def test_closing_unmerged_is_no_activity_of_its_own():
@@ -94,7 +99,7 @@ def test_one_of_two_rejecting_validators_approves():
         make_rejection(2, "scope_error", by="carol"),
         make_approval(1, by="alice", head="b"),
     )
-    assert (row(story).rejected, row(story).open_tags) == (True, ("scope_error",))
+    assert (row(story).rejected, open_tags(row(story))) == (True, ("scope_error",))
 
 
 def test_becoming_dead_is_activity_on_that_day():  # row 182
@@ -130,7 +135,7 @@ def test_tags_of_earlier_weeks_count_only_while_they_stand():
 def test_what_happened_after_the_window_is_not_seen():
     story = make_record(7, make_rejection(8, "date_errors"), make_approval(2, head="b"), merged=1)
     (before,) = outcomes_in_window([story], WEEK.before)
-    assert (before.state, before.rejected, before.open_tags) == (
+    assert (before.state, before.rejected, open_tags(before)) == (
         PullRequestState.OPEN,
         True,
         ("date_errors",),
@@ -139,7 +144,7 @@ def test_what_happened_after_the_window_is_not_seen():
 
 def test_an_overturned_tag_is_broken_but_no_longer_open():
     story = make_record(7, make_rejection(3, "date_errors", "scope_error"), overturned=((2, "date_errors"),))
-    assert (row(story).tags, row(story).open_tags) == (("date_errors", "scope_error"), ("scope_error",))
+    assert (row(story).tags, open_tags(row(story))) == (("date_errors", "scope_error"), ("scope_error",))
 
 
 @pytest.mark.parametrize(("head", "is_open"), [("a", False), ("b", True)])
@@ -150,12 +155,12 @@ def test_an_overturned_tag_is_open_again_only_where_a_later_head_has_it(head, is
         make_rejection(1, "date_errors", head=head),
         overturned=((2, "date_errors"),),
     )
-    assert (row(story).rejected, row(story).open_tags) == (is_open, ("date_errors",) if is_open else ())
+    assert (row(story).rejected, open_tags(row(story))) == (is_open, ("date_errors",) if is_open else ())
 
 
 def test_a_second_review_of_the_same_head_adds():
     story = make_record(7, make_rejection(3, "date_errors"), make_rejection(2, "scope_error"))
-    assert row(story).open_tags == ("date_errors", "scope_error")
+    assert open_tags(row(story)) == ("date_errors", "scope_error")
 
 
 def test_approving_without_a_push_fixes_nothing():

@@ -1,9 +1,14 @@
 """What is read of checks, pushes, installations and what was handed in?"""
 
+from datetime import UTC, datetime
+
 import pytest
 
+from bot.github.payloads import repository_payload
 from bot.inbox.parse import parse_event
 from bot.pull_request.events import (
+    BackfillStep,
+    CheckBackfillStep,
     CheckEvent,
     ConfigPushEvent,
     IgnoredEvent,
@@ -144,3 +149,18 @@ def test_what_was_handed_in_is_seen_with_its_findings():
         findings=(ToolResult("E501", "too long", Location("a.py", 3, 5), ""),),
         body_hash="h",
     )
+
+
+def test_a_step_that_an_earlier_version_queued_is_read():
+    step = {"step": 2, "page": "https://api/next", "since": "2026-11-09T10:00:00+00:00"}
+    backfill = {"action": "backfill", "run": "r1", "read": 7, "total": None, "closing": True}
+    heads = {"action": "heads", "head": "abc", "fresh": 1, "owners": False}
+    since = datetime(2026, 11, 9, 10, tzinfo=UTC)
+    assert [
+        parse_event("whetstone", {**repository_payload(REPOSITORY), "lane": "x", **step, **kind})
+        for kind in (backfill, heads, {"action": "backfill", "run": 7})
+    ] == [
+        BackfillStep(REPOSITORY, "r1", 2, "https://api/next", 7, None, since, closing=True),
+        CheckBackfillStep(REPOSITORY, "abc", since, 2, "https://api/next", fresh=1),
+        IgnoredEvent("whetstone: the step is not valid: Expected `str`, got `int` - at `$.run`"),
+    ]

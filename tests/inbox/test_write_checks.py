@@ -9,7 +9,7 @@ from bot.github.auth import AppKey
 from bot.github.client import connect_github
 from bot.github.errors import GitHubUnavailable
 from bot.inbox.retry import RetryLater
-from bot.inbox.writers import CheckRunWriter
+from bot.inbox.sender import Sender
 from bot.pull_request.checks import CheckAnnotation, CheckRunText
 from bot.pull_request.diff import Suggestion, hunks, new_side_lines
 from bot.pull_request.effects import PostSuggestions, ShowCheckRun
@@ -30,8 +30,14 @@ class Store(FakeStore):
         self.marks.append("sending")
         return row
 
-    def mark_sent(self, _row):
+    def mark_sent(self, _row, _sticky, _then):
         self.marks.append("sent")
+
+    async def spend_write(self, _installation_id, _priority):
+        return 0
+
+    async def load_blocks(self, _installation_id):
+        return ()
 
 
 def now():
@@ -70,10 +76,15 @@ def store():
 
 
 @pytest.fixture
-async def checks(github, keys, store, place):  # noqa: ARG001  the App is installed there
+async def write(github, keys, store, place):  # noqa: ARG001  the App is installed there
     key = AppKey(4242, keys.private_pem)
     async with connect_github(key, github.api_url, github.graphql_url, seconds=60) as client:
-        yield CheckRunWriter(store, client, now)
+        sender = Sender(store, client, now)
+
+        async def write(effect, **lost):
+            await sender.send(CLAIM, (row(effect, **lost),), None)
+
+        yield write
 
 
 def shown(repository, pull, title="Rejected", places="p1"):
@@ -89,57 +100,57 @@ def offered(repository, pull, *lines):
     )
 
 
-async def test_a_check_run_whose_answer_was_lost_is_adopted(github, checks, store, repository, pull):
+async def test_a_check_run_whose_answer_was_lost_is_adopted(github, write, store, repository, pull):
     effect = shown(repository, pull)
     github.lose_answer("POST", "*/check-runs")
     with pytest.raises(GitHubUnavailable):
-        await checks.write_check_run(CLAIM, row(effect), effect, None)
+        await write(effect)
     with pytest.raises(RetryLater):
-        await checks.write_check_run(CLAIM, row(effect, seconds_ago=1), effect, None)
-    await checks.write_check_run(CLAIM, row(effect, seconds_ago=6), effect, None)
+        await write(effect, seconds_ago=1)
+    await write(effect, seconds_ago=6)
     assert (len(pull.repository.check_runs), store.marks) == (1, ["sending", "sent"])
 
 
-async def test_the_same_places_are_an_update_and_others_a_new_run(checks, place, repository, pull):
+async def test_the_same_places_are_an_update_and_others_a_new_run(write, place, repository, pull):
     for title, places in (("One", "p1"), ("Two", "p1"), ("Three", "p2")):
         effect = shown(repository, pull, title, places)
-        await checks.write_check_run(CLAIM, row(effect), effect, None)
+        await write(effect)
     assert [run.title for run in place.check_runs.values()] == ["Two", "Three"]
 
 
 async def test_a_check_run_whose_places_are_refused_is_written_without_them(
-    github, checks, place, repository, pull
+    github, write, place, repository, pull
 ):
     told = replace(
         shown(repository, pull).said, annotations=(CheckAnnotation("a.md", 1, 1, "m", "t", "failure"),)
     )
     effect = ShowCheckRun(repository, told)
     github.fail("POST", "*/check-runs", status=422)
-    await checks.write_check_run(CLAIM, row(effect), effect, None)
+    await write(effect)
     assert [(run.title, run.annotations) for run in place.check_runs.values()] == [("Rejected", [])]
 
 
-async def test_suggestions_whose_answer_was_lost_are_not_sent_again(github, checks, store, repository, pull):
+async def test_suggestions_whose_answer_was_lost_are_not_sent_again(github, write, store, repository, pull):
     effect = offered(repository, pull, 1)
     github.lose_answer("POST", "*/reviews")
     with pytest.raises(GitHubUnavailable):
-        await checks.write_suggestions(CLAIM, row(effect), effect)
-    await checks.write_suggestions(CLAIM, row(effect, seconds_ago=6), effect)
+        await write(effect)
+    await write(effect, seconds_ago=6)
     assert (len(pull.reviews), store.marks) == (1, ["sending", "sent"])
 
 
-async def test_suggestions_that_never_arrived_are_sent_after_all(github, checks, repository, pull):
+async def test_suggestions_that_never_arrived_are_sent_after_all(github, write, repository, pull):
     effect = offered(repository, pull, 1)
     github.reset("POST", "*/reviews")
     with pytest.raises(GitHubUnavailable):
-        await checks.write_suggestions(CLAIM, row(effect), effect)
-    await checks.write_suggestions(CLAIM, row(effect, seconds_ago=6), effect)
+        await write(effect)
+    await write(effect, seconds_ago=6)
     assert len(pull.reviews) == 1
 
 
-async def test_where_no_line_is_in_the_diff_nothing_is_offered(checks, store, repository, pull):
+async def test_where_no_line_is_in_the_diff_nothing_is_offered(write, store, repository, pull):
     effect = offered(repository, pull, 99)
-    await checks.write_suggestions(CLAIM, row(effect), effect)
+    await write(effect)
     assert (pull.reviews, store.marks) == ({}, ["sending", "sent"])
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from bot.findings.line_tracking import UNCHANGED_FILE, LineMap, TrackedFile, map_lines, was_touched
+from bot.history.model import Ratio
 from bot.history.rates import FollowRate, item_outcomes, overall_follow_rate
 from bot.iterations.followup import ItemResponse, item_responses, track_feedback
 from bot.iterations.model import list_iterations
@@ -221,18 +222,18 @@ UNPLACED = [seen for seen in WEEKS if not seen.placed]
 
 
 def test_feedback_with_a_place_is_seen_to_be_followed_more_often():  # row 53
-    assert overall_follow_rate(PLACED) == FollowRate(
-        items=40, followed=32, measured=40, improved=32, mean_clarity=1.0
-    )
-    assert overall_follow_rate(UNPLACED) == FollowRate(
-        items=40, followed=12, measured=40, improved=12, mean_clarity=1.0
-    )
+    assert [Ratio.of(seen.followed for seen in group) for group in (PLACED, UNPLACED)] == [
+        Ratio(32, 40),
+        Ratio(12, 40),
+    ]
+    assert overall_follow_rate(PLACED) == FollowRate(Ratio(32, 40), mean_clarity=1.0)
+    assert overall_follow_rate(UNPLACED) == FollowRate(Ratio(12, 40), mean_clarity=1.0)
 
 
 def test_what_is_followed_improves_and_what_is_not_does_not():  # row 54
     followed = overall_follow_rate([seen for seen in WEEKS if seen.followed])
     ignored = overall_follow_rate([seen for seen in WEEKS if not seen.followed])
-    assert (followed.improvement_rate, ignored.improvement_rate) == (1.0, 0.0)
+    assert (followed.improved.rate, ignored.improved.rate) == (1.0, 0.0)
 
 
 def test_an_outcome_names_author_reviewer_and_tag():  # row 53 # row 54
@@ -251,9 +252,8 @@ def test_a_rate_counts_only_what_was_measured():
         ItemOutcome(at_minute(3), "scribe-bot", "user:alice", None, placed=False, followed=False),
     ]
     found = overall_follow_rate(seen)
-    assert found == FollowRate(items=3, followed=1, measured=2, improved=1)
-    assert found.improvement_rate == 0.5
-    assert overall_follow_rate(seen[2:]).improvement_rate is None
+    assert (found, found.improved.rate) == (FollowRate(Ratio(1, 2)), 0.5)
+    assert overall_follow_rate(seen[2:]).improved.rate is None
 
 
 def test_the_clarity_of_everything_is_the_mean_of_what_is_known():
@@ -261,5 +261,5 @@ def test_the_clarity_of_everything_is_the_mean_of_what_is_known():
         ItemOutcome(at_minute(n), "", "", None, placed=False, followed=True, clarity=clear)
         for n, clear in enumerate((0.6, 1.0, None))
     ]
-    assert overall_follow_rate(seen) == FollowRate(3, 3, measured=0, improved=0, mean_clarity=0.8)
+    assert overall_follow_rate(seen) == FollowRate(Ratio(), mean_clarity=0.8)
     assert overall_follow_rate([]) is None

@@ -18,7 +18,7 @@ from bot.pull_request.model import Item, Revision
 from bot.values import Location
 from tests.builders import BOB
 from tests.feedback.comment_builders import CommentStory, make_files
-from tests.findings.ledger_builders import sha
+from tests.findings.ledger_builders import inline, sha
 from tests.iterations.iteration_builders import (
     BAND,
     EXAMPLE_ITERATIONS,
@@ -100,6 +100,14 @@ def test_there_is_no_fold_before_the_second_iteration():  # row 59
     assert "Progress" not in CommentStory().reject("tests_missing").comment()
 
 
+@pytest.mark.parametrize(("line", "leaves"), [(9, "1"), (15, "")])
+def test_restoring_is_not_offered_for_lines_that_were_there_before(line, leaves):
+    story = CommentStory().reject("tests_missing").push("b", {9: "changed"})
+    story.reject("tests_missing", inline(1, line))
+    offer = f". Restoring iteration 1 would leave {leaves}" if leaves else ""
+    assert summary(story) == f"Progress: 1 → 2 blocking{offer}"
+
+
 def test_without_a_score_the_fold_still_shows_what_was_open():
     story = CommentStory().reject("tests_missing").push("b", {9: "x"}).reject("tests_missing", "lint_errors")
     story.change(revisions=tuple(Revision(r.head, r.seen_at) for r in story.pull_request.revisions))
@@ -127,6 +135,7 @@ def test_the_documents_own_trajectory():  # row 62
         ((0.65, 0.9), 2, "Quality 0.65 → 0.90: the last iteration is the best"),
         ((0.65, 0.9, 0.68), 2, "Quality 0.65 → 0.90 → 0.68: iteration 2, the current one, is the best"),
         ((0.9, 0.9), 2, "Quality 0.90 → 0.90: no iteration scored higher than iteration 1"),
+        ((0.69, None), 2, "Quality 0.69 → –: iteration 1 is the best that was scored"),
         ((None, None), 2, "2 iterations, none of them scored"),
         (
             (0.61, 0.62, 0.63, 0.64, 0.65, 0.66, 0.67),

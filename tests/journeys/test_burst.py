@@ -30,7 +30,7 @@ class FrozenHarness(Harness):
 async def harness(postgres_url):
     """GitHub that itself refuses the eighty-first write of a minute."""
     place = FrozenHarness(postgres_url)
-    place.github.limits.writes_per_minute = 80
+    place.github.writes_per_minute = 80
     async with place.github:
         yield place
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from bot.fakegithub.checks import CheckOutput
-from bot.fakegithub.model import Annotation
+from bot.fakegithub.checks import Annotation, CheckOutput
 from bot.fakegithub.pulls import PullRequestOptions
 from bot.gates.rule_book import CONFIG_FILE
 

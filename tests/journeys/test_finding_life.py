@@ -189,7 +189,7 @@ async def test_a_later_head_replaces_bodies_and_leaves_unchanged_threads_open(jo
     assert await findings(journey, pull) == [
         ("alice", "date_errors", "open"),
         ("alice", "scope_error", "fixed"),
-        ("alice", "the cache is never emptied after a run", "changed"),
+        ("alice", "the cache is never emptied after a run", "open"),
         ("alice", "src/other.py has no tests at all", "open"),
         ("alice", "hides the error", "fixed"),
         ("alice", "is too slow", "open"),
@@ -205,6 +205,18 @@ async def test_a_later_head_replaces_bodies_and_leaves_unchanged_threads_open(jo
         ("alice", "is too slow", "open"),
     ]
     assert "1 regressed" in body(journey, pull)
+
+
+async def test_a_rejection_that_only_says_still_keeps_all_open_and_is_the_authors_turn(journey, pull):
+    review(journey, pull, REJECT, f"{DATE}\n\n- the cache is never emptied", (5, "hides the error"))
+    await push(journey, pull, line5="other = 0")
+    assert journey.markers(pull)[-1]["turn"] == "reviewer"
+    review(journey, pull, REJECT, "My comments were not addressed, still the same as before.")
+    await settle(journey)
+    listed = await asked(journey, pull, "findings")
+    assert [finding["status"] for finding in listed["findings"]] == ["open"] * 3
+    assert (listed["turn"], journey.markers(pull)[-1]["turn"]) == ("author", "author")
+    assert journey.markers(pull)[-1]["open"] == {"blocking": 3, "warnings": 0}
 
 
 async def test_findings_are_recognised_by_thread_tag_line_and_words(journey, pull):
@@ -291,6 +303,21 @@ async def test_what_a_validator_takes_back_is_withdrawn_at_any_head(journey, pul
     await push(journey, pull, line26="other = 1")
     review(journey, pull, REJECT, BOTH)
     assert (await statuses(journey, pull))["scope_error"] == "open", "withdrawn and reported again"
+
+
+async def test_what_rejects_no_more_after_a_dismissal_is_open_nowhere(journey, pull):
+    review(journey, pull, REJECT, DATE, (5, "this hides the KeyError"))
+    await settle(journey)
+    newest = review(journey, pull, REJECT, SCOPE)
+    await settle(journey)
+    review(journey, pull, COMMENT, "", (9, "[title_overclaims] only one study"))
+    await settle(journey)
+    assert journey.markers(pull)[0]["open"] == {"blocking": 4, "warnings": 0}
+    journey.github.dismiss_review(newest, by="bob")
+    assert set((await statuses(journey, pull)).values()) == {"withdrawn"}
+    listed = await asked(journey, pull, "findings")
+    assert (journey.markers(pull)[0]["verdict"], listed["turn"]) == ("accept", "maintainer")
+    assert "**Resolved** — " in body(journey, pull)
 
 
 async def test_labels_and_commands_are_closed_by_validators_alone(journey, pull):
@@ -405,6 +432,34 @@ async def test_a_named_apps_review_of_a_later_head_requests_changes_again(harnes
             ("alice", "changed"),
             (RABBIT, "new"),
         ]
+
+
+async def test_the_warnings_of_an_app_are_shown_beside_the_rejection_of_somebody_else(
+    harness, knowledge, pull
+):
+    config = "version: 1\nvalidators:\n  apps: [coderabbitai]\n"
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
+    async with harness.run_bot():
+        nitpick = "_🧹 Nitpick_\n\nPrefer a comprehension."
+        review(harness, pull, COMMENT, "", (9, nitpick), by=RABBIT)
+        await settle(harness)
+        assert harness.comments(pull) == [], "warnings of Apps alone are not answered"
+        review(harness, pull, REJECT, DATE)
+        await settle(harness)
+        marker = harness.markers(pull)[0]
+        assert (marker["open"], marker["issues"]) == ({"blocking": 1, "warnings": 1}, ["date_errors"])
+        shown = body(harness, pull)
+        assert "**Rejected** — 1 blocking issue, 1 warning\n" in shown
+        assert "**[WARN] Review comment**: `Prefer a comprehension.`" in shown
+        assert "reviewed by `alice` and `coderabbitai[bot]`." in shown
+        (document,) = await documents(harness, pull)
+        listed = await asked(harness, pull, "findings")
+        assert {item["id"]: item["blocking"] for item in document["feedback_items"]} == {
+            finding["id"]: finding["blocking"] for finding in listed["findings"]
+        }
+        review(harness, pull, APPROVE)
+        await settle(harness)
+        assert harness.markers(pull)[0]["verdict"] == "accept"
 
 
 async def test_what_rejects_besides_a_formal_review(harness, knowledge, pull):

@@ -2,9 +2,8 @@
 
 import pytest
 
-from bot.fakegithub.checks import CheckOutput
+from bot.fakegithub.checks import Annotation, CheckOutput
 from bot.fakegithub.git import Submodule, Symlink
-from bot.fakegithub.model import Annotation
 from bot.fakegithub.pulls import PullRequestOptions
 from bot.fakegithub.reviews import InlineDraft
 from bot.feedback.marker import parse_document

@@ -9,8 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.fakegithub.checks import CheckOutput
-from bot.fakegithub.model import Annotation
+from bot.fakegithub.checks import Annotation, CheckOutput
 from bot.fakegithub.pulls import PullRequestOptions
 from bot.fakegithub.reviews import InlineDraft
 from bot.feedback.marker import parse_document

@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.fakegithub.apps import _item
+from bot.fakegithub.apps import delivery_json
 from bot.inbox.reconcile import MAX_REQUESTS
 from tests.journeys.server_process import ServerProcess, run_server
 from tests.journeys.short_interval import OFTEN
@@ -129,7 +129,7 @@ async def test_trouble_with_github_ends_neither_the_server_nor_the_next_runs(har
 async def test_nothing_is_asked_for_while_the_hours_requests_are_nearly_used_up(harness, pull):
     await missed(harness, pull)
     left = {"X-RateLimit-Limit": "5000", "X-RateLimit-Remaining": "1000"}
-    listed = [_item(each) for each in reversed(harness.github.deliveries.all)]
+    listed = [delivery_json(each) for each in reversed(harness.github.deliveries.all)]
     harness.github.fail("GET", LIST, status=200, times=2, headers=left, body=listed)
     async with run_server(harness, EVERY_SECOND):
         await harness.github.until(lambda: runs(harness) == 2)

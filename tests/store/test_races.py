@@ -80,7 +80,7 @@ async def test_arrivals_in_the_same_lanes_do_not_deadlock_in_whatever_order_they
 ):
     one, other = doors
     names = [f"pull:1:{number}" for number in NUMBERS]
-    arrivals = [lanes.LaneArrival(name, 5, 1) for name in names]
+    arrivals = [(name, 5) for name in names]
     await accept_all(one, names, lambda name: name)
     async with held_up(postgres_url, (ARRIVE, names[5])) as until_blocked:
         arriving = [

@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.store.model import ReconcileOutcome, ReconcileRun
+from bot.store.model import ReconcileOutcome
 from bot.store.reconcile import record_missed, record_redelivery
 from bot.store.store import open_store
 from bot.turn.store import apply_turn
 from tests.store.store_builders import claim_one, make_delivery, make_turn_result
 
 EVERY = 600
-FIRST = ReconcileRun(None)
+FIRST = datetime.fromtimestamp(0, UTC)
 AT = datetime(2026, 11, 15, 9, tzinfo=UTC)
 
 
@@ -42,10 +42,10 @@ async def test_a_run_goes_on_where_the_last_complete_one_ended(timed_store, cloc
     await timed_store.begin_reconcile(EVERY)
     await timed_store.end_reconcile(ReconcileOutcome(is_complete=True, scanned_until=AT))
     clock.advance(EVERY)
-    assert await timed_store.begin_reconcile(EVERY) == ReconcileRun(AT)
+    assert await timed_store.begin_reconcile(EVERY) == AT
     await timed_store.end_reconcile(ReconcileOutcome(resent=3))
     clock.advance(EVERY)
-    assert await timed_store.begin_reconcile(EVERY) == ReconcileRun(AT)
+    assert await timed_store.begin_reconcile(EVERY) == AT
 
 
 async def test_a_rate_limit_holds_for_every_instance(two, clock):

@@ -349,7 +349,7 @@ def test_what_feedback_came_to(followed, said):
     ],
 )
 def test_whether_feedback_helped_and_was_clear(measured, improved, clarity, said):
-    tracked = FollowRate(9, 5, measured, improved, clarity)
+    tracked = FollowRate(Ratio(improved, measured), clarity)
     assert said in told(tracked=tracked).body
 
 
