@@ -725,9 +725,7 @@ class _LineTracker:
         if place is None or place.line is None or old == new:
             return place
         file = self._file(place.path, old, new)
-        if file is None or file.lines is None:
-            return place
-        line = file.lines.new_line(place.line)
+        line = file.lines.new_line(place.line) if file and file.lines else None
         if line is None:
             return place
         last = None if place.end_line is None else place.end_line - place.line + line
