@@ -186,8 +186,8 @@ _ALL_PARSERS = {
 SUBSCRIBED_EVENTS = frozenset(_PARSERS)
 """The events that `app.yml` subscribes to: exactly those that are read here."""
 
-UNSUBSCRIBED_EVENTS = frozenset(_UNSUBSCRIBED_PARSERS)
-"""The events that GitHub sends to every App without a subscription."""
+ACCEPTED_EVENTS = frozenset(_ALL_PARSERS)
+"""Those, what GitHub sends to every App without a subscription, and the bot's own."""
 
 
 _MAX_LANE = 200
