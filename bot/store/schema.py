@@ -123,19 +123,9 @@ outbox_table = Table(
     # Why it waits: a kind of write that GitHub does not take for now. The lane is not due for it.
     Column("refusal", Text),
 )
-Index(
-    "ix_outbox_refusal",
-    outbox_table.c.refusal,
-    # WHERE refusal IS NOT NULL
-)
+Index("ix_outbox_refusal", outbox_table.c.refusal)  # WHERE refusal IS NOT NULL
 Index("ix_outbox_lane_position", outbox_table.c.lane, outbox_table.c.position, unique=True)
-Index(
-    "ix_outbox_ready",
-    outbox_table.c.lane,
-    outbox_table.c.target,
-    unique=True,
-    # WHERE state = 'ready'
-)
+Index("ix_outbox_ready", outbox_table.c.lane, outbox_table.c.target, unique=True)  # WHERE state = 'ready'
 
 permission_block_table = Table(
     "refusal",
@@ -192,12 +182,7 @@ pull_request_table = Table(
     Column("record", Text, nullable=False),
     Column("head", Text, nullable=False, server_default=""),
 )
-Index(
-    "ix_pull_request_repository_id_number",
-    pull_request_table.c.repository_id,
-    pull_request_table.c.number,
-    unique=True,
-)
+Index(None, pull_request_table.c.repository_id, pull_request_table.c.number, unique=True)
 Index("ix_pull_request_repository_id_head", pull_request_table.c.repository_id, pull_request_table.c.head)
 Index("ix_pull_request_owner_name", pull_request_table.c.owner, pull_request_table.c.name)
 
