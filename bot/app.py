@@ -18,7 +18,6 @@ from bot.inbox.internal_deliveries import CheckRunReporter, weekly_delivery
 from bot.inbox.parse import ACCEPTED_EVENTS
 from bot.inbox.processor import LaneProcessor
 from bot.inbox.reconcile import Reconciler, ReconcileSchedule
-from bot.inbox.runner import MeteredHandler
 from bot.inbox.worker import Worker
 from bot.metrics import Meter
 from bot.resources import (
@@ -129,8 +128,8 @@ async def _run_worker(  # noqa: PLR0913  the parts of a worker
 ) -> AsyncIterator[tuple[Worker, WeeklyScheduler]]:
     async with open_github(configuration, clock, meter, heartbeat.is_fresh) as github:
         rule_book = build_rule_book(github, store, CheckRunReporter(store, clock), clock)
-        processor = LaneProcessor(store, github, rule_book, link_context(configuration), clock)
-        worker = Worker(store, MeteredHandler(processor, meter, clock), clock, heartbeat=heartbeat)
+        processor = LaneProcessor(store, github, rule_book, link_context(configuration), clock, meter)
+        worker = Worker(store, processor, clock, heartbeat=heartbeat)
         scheduler = WeeklyScheduler(store, rule_book, weekly_delivery, clock)
         working = asyncio.create_task(worker.run())
         # A command does its own job only: the schedule is the server's.

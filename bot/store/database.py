@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
-from urllib.parse import urlsplit
 
 from sqlalchemy import (
     ColumnElement,
@@ -39,39 +38,17 @@ class StoreConfigError(Exception):
     """The store can't be opened with these settings; the message tells the operator what to change."""
 
 
-@dataclass(frozen=True, slots=True)
-class SqliteFile:
-    """A file on this machine, for one worker process."""
-
-    path: Path
-
-    def __str__(self) -> str:
-        """Describe it for the operator."""
-        return f"SQLite file {self.path}"
-
-
-@dataclass(frozen=True, slots=True)
-class PostgresServer:
-    """A server that several instances share."""
-
-    dsn: str
-
-    def __str__(self) -> str:
-        """Describe it for the operator, without the password."""
-        parts = urlsplit(self.dsn)
-        return f"PostgreSQL database {parts.path.lstrip('/')} at {parts.hostname or 'a local socket'}"
-
-
-StoreAddress = SqliteFile | PostgresServer
+StoreAddress = Path | str
+"""A SQLite file on this machine, for one worker process; or the URL of a PostgreSQL server, for several."""
 
 
 def parse_store_url(url: str) -> StoreAddress:
     """Parse a database URL; `StoreConfigError` where it names no supported database."""
     scheme, separator, rest = url.partition("://")
     if separator and scheme in {"postgresql", "postgres"}:
-        return PostgresServer(f"postgresql://{rest}")
+        return f"postgresql://{rest}"
     if separator and scheme == "sqlite" and rest.startswith("/") and rest[1:]:
-        return SqliteFile(Path(rest[1:]).absolute())
+        return Path(rest[1:]).absolute()
     raise StoreConfigError(
         "DATABASE_URL is not a supported database; use sqlite:///relative.db, "
         "sqlite:////absolute.db or postgresql://user:password@host/name"

@@ -30,7 +30,6 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from bot.store.database import (
     COMMAND_SECONDS,
-    PostgresServer,
     StoreClock,
     StoreConfigError,
     Transaction,
@@ -97,11 +96,11 @@ class PostgresDatabase:
     in_order: ClassVar[bool] = False
     """Transactions run side by side."""
 
-    def __init__(self, server: PostgresServer, clock: StoreClock | None) -> None:
-        self._server = server
+    def __init__(self, url: str, clock: StoreClock | None) -> None:
+        self._url = url
         self._clock = clock
         self._running: set[asyncio.Task[Any]] = set()
-        self._engine = _postgres_engine(server, clock, COMMAND_SECONDS)
+        self._engine = _postgres_engine(url, clock, COMMAND_SECONDS)
         self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
 
     async def write(self, work: TransactionWork[WorkResult], *, durable: bool = True) -> WorkResult:  # noqa: ARG002  to say so costs a round trip, which saves no more
@@ -114,7 +113,7 @@ class PostgresDatabase:
 
     async def snapshot(self, work: TransactionWork[WorkResult]) -> WorkResult:
         """Run work that reads everything as it is at one moment, however long it takes."""
-        patient = _postgres_engine(self._server, self._clock, None)
+        patient = _postgres_engine(self._url, self._clock, None)
         try:
             return await self._run(patient.execution_options(isolation_level="REPEATABLE READ"), work)
         finally:
@@ -127,7 +126,7 @@ class PostgresDatabase:
             transaction.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
             work(transaction)
 
-        patient = _postgres_engine(self._server, self._clock, None)
+        patient = _postgres_engine(self._url, self._clock, None)
         try:
             await self._run(patient, alone)
         finally:
@@ -162,7 +161,7 @@ class PostgresDatabase:
             task.exception()  # the caller may be gone: nobody else looks at it
 
 
-def _postgres_engine(server: PostgresServer, clock: StoreClock | None, patience: float | None) -> AsyncEngine:
+def _postgres_engine(url: str, clock: StoreClock | None, patience: float | None) -> AsyncEngine:
     try:
         import asyncpg
     except ModuleNotFoundError as missing:
@@ -181,7 +180,7 @@ def _postgres_engine(server: PostgresServer, clock: StoreClock | None, patience:
         # what they mean everywhere.
         try:
             opened = await asyncpg.connect(
-                server.dsn, timeout=CONNECT_SECONDS, command_timeout=patience, server_settings=at_most
+                url, timeout=CONNECT_SECONDS, command_timeout=patience, server_settings=at_most
             )
             if patience and opened.get_server_version().major >= TRANSACTION_TIMEOUT_VERSION:
                 await opened.execute(f"SET transaction_timeout = '{TRANSACTION_SECONDS}s'")

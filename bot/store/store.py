@@ -11,14 +11,13 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from bot.gates.rule_book import StoredConfig
 from bot.store import deliveries, lanes, outbox, pull_requests, reconcile, repositories, retention
 from bot.store.database import (
     Database,
-    PostgresServer,
-    SqliteFile,
     StoreAddress,
     StoreClock,
     Transaction,
@@ -27,7 +26,7 @@ from bot.store.database import (
     parse_store_url,
 )
 from bot.store.deliveries import GroupCommit
-from bot.store.dialects import WorkerLock
+from bot.store.dialects import PostgresDatabase, SqliteDatabase, WorkerLock
 from bot.store.lanes import LEASE_SECONDS, LaneWakes, follow_clock
 from bot.store.model import (
     Acceptance,
@@ -319,8 +318,8 @@ async def open_store(
     async with AsyncExitStack() as stack:
         database = connect_database(address, clock)
         stack.push_async_callback(database.close)
-        if worker and isinstance(address, SqliteFile):
-            stack.callback(WorkerLock(address.path).release)
+        if worker and isinstance(address, Path):
+            stack.callback(WorkerLock(address).release)
         await migrate(database)
         wakes = LaneWakes()
         stack.push_async_callback(wakes.close)
@@ -329,10 +328,10 @@ async def open_store(
         name = instance or f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         store = Store(database, inbox, wakes, name, lease)
         if worker:
-            await store.start(alone=isinstance(address, SqliteFile))
+            await store.start(alone=isinstance(address, Path))
             stack.push_async_callback(_leave, store)
-            if isinstance(address, PostgresServer):
-                await wakes.listen(address.dsn)
+            if isinstance(address, str):
+                await wakes.listen(address)
         yield store
 
 
@@ -343,10 +342,4 @@ async def _leave(store: Store) -> None:
 
 def connect_database(address: StoreAddress, clock: StoreClock | None) -> Database:
     """Return the database at this address; nothing is opened before its first use."""
-    if isinstance(address, PostgresServer):
-        from bot.store.dialects import PostgresDatabase
-
-        return PostgresDatabase(address, clock)
-    from bot.store.dialects import SqliteDatabase
-
-    return SqliteDatabase(address.path, clock)
+    return SqliteDatabase(address, clock) if isinstance(address, Path) else PostgresDatabase(address, clock)
