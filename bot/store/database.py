@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     ColumnElement,
@@ -157,41 +157,6 @@ def load_server_version(transaction: Transaction) -> int | None:
 
 COMMAND_SECONDS = 8
 """GitHub waits ten seconds for an answer: a store that needs longer is away."""
-
-
-class Database(Protocol):
-    """Runs work in transactions without blocking the event loop."""
-
-    in_order: ClassVar[bool]
-    """Whether a write sees what was asked to be written before it, also if that is not committed yet."""
-
-    async def write(self, work: TransactionWork[WorkResult], *, durable: bool = True) -> WorkResult:
-        """Run the work and return its result once it is committed.
-
-        What is not `durable` survives the end of the process, but a power cut may undo it: for what is done
-        or looked up again in that case.
-        """
-        ...
-
-    async def read(self, work: TransactionWork[WorkResult]) -> WorkResult:
-        """Run work that only reads; each statement sees what is committed, and waits for no writer."""
-        ...
-
-    async def snapshot(self, work: TransactionWork[WorkResult]) -> WorkResult:
-        """Run work that reads everything as it is at one moment, however long it takes."""
-        ...
-
-    async def migrate(self, work: TransactionWork[None]) -> None:
-        """Run the work while no other instance migrates, however long it takes."""
-        ...
-
-    async def scrub(self, *, rewrite: bool = False) -> None:
-        """Leave nothing of what was deleted in the database's files, as far as the bot controls them."""
-        ...
-
-    async def close(self) -> None:
-        """Close every connection."""
-        ...
 
 
 @contextmanager

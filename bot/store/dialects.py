@@ -263,7 +263,7 @@ class SqliteDatabase:
     # a whole transaction in a thread costs one.
 
     in_order: ClassVar[bool] = True
-    """A write sees whatever was asked to be written before it."""
+    """A write sees whatever was asked to be written before it, also if that is not committed yet."""
 
     def __init__(self, path: Path, clock: StoreClock | None) -> None:
         _keep_private(path)
@@ -282,7 +282,11 @@ class SqliteDatabase:
         self._checkpoint: asyncio.TimerHandle | None = None
 
     async def write(self, work: TransactionWork[WorkResult], *, durable: bool = True) -> WorkResult:
-        """Run the work and return its result once it is committed, together with what else waits by then."""
+        """Run the work and return its result once it is committed, together with what else waits by then.
+
+        What is not `durable` survives the end of the process, but a power cut may undo it: for what is done
+        or looked up again in that case.
+        """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[WorkResult] = loop.create_future()
         self._waiting.append(_Waiting(work, answer, durable))
@@ -427,6 +431,10 @@ class SqliteDatabase:
                     connection.rollback()
                     driver.rollback()
             return result
+
+
+Database = SqliteDatabase | PostgresDatabase
+"""Runs work in transactions without blocking the event loop."""
 
 
 class _TransactionTime(local):

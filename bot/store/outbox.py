@@ -31,7 +31,8 @@ from sqlalchemy.dialects.sqlite import insert
 from bot.pull_request.effects import CancelWrite, Effect, ShowComment
 from bot.pull_request.model import StickyComment
 from bot.store.codec import decode_effect, encode_effect
-from bot.store.database import NOW, Database, Transaction, to_datetime, upsert
+from bot.store.database import NOW, Transaction, to_datetime, upsert
+from bot.store.dialects import Database
 from bot.store.lanes import notify_workers
 from bot.store.model import BlockedWrites, LaneFenced, OutboxRow, PermissionBlock, RowState
 from bot.store.pull_requests import save_sticky

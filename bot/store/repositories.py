@@ -31,7 +31,8 @@ from bot.gates.rule_book import StoredConfig
 from bot.pull_request.effects import CancelWrite
 from bot.pull_request.model import PullRequest
 from bot.store.codec import decode, decode_effect, encode_effect, encode_record
-from bot.store.database import NOW, Database, Transaction, to_datetime, upsert
+from bot.store.database import NOW, Transaction, to_datetime, upsert
+from bot.store.dialects import Database
 from bot.store.model import LaneFenced, RepositoryOwnership
 from bot.store.schema import (
     DONE,

@@ -6,7 +6,8 @@ from sqlalchemy import Column, ColumnElement, and_, delete, exists, select, text
 from sqlalchemy.sql.dml import Delete, Update
 
 from bot.store import outbox
-from bot.store.database import NOW, Database, Transaction
+from bot.store.database import NOW, Transaction
+from bot.store.dialects import Database
 from bot.store.repositories import erase_abandoned, resume_emptying
 from bot.store.schema import (
     DONE,

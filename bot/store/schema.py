@@ -22,7 +22,8 @@ from sqlalchemy import (
     text,
 )
 
-from bot.store.database import Database, StoreConfigError, Transaction
+from bot.store.database import StoreConfigError, Transaction
+from bot.store.dialects import Database
 
 QUEUED, DONE, PARKED = "queued", "done", "parked"
 """The states of a delivery."""

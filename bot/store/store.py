@@ -17,7 +17,6 @@ from typing import Concatenate, ParamSpec, TypeVar
 from bot.gates.rule_book import StoredConfig
 from bot.store import deliveries, lanes, outbox, pull_requests, reconcile, repositories, retention
 from bot.store.database import (
-    Database,
     StoreAddress,
     StoreClock,
     Transaction,
@@ -26,7 +25,7 @@ from bot.store.database import (
     parse_store_url,
 )
 from bot.store.deliveries import GroupCommit
-from bot.store.dialects import PostgresDatabase, SqliteDatabase, WorkerLock
+from bot.store.dialects import Database, PostgresDatabase, SqliteDatabase, WorkerLock
 from bot.store.lanes import LEASE_SECONDS, LaneWakes, follow_clock
 from bot.store.model import (
     Acceptance,
