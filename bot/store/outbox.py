@@ -358,24 +358,15 @@ async def sweep_blocks(database: Database) -> None:
 
 def load_blocked_writes(transaction: Transaction) -> tuple[BlockedWrites, ...]:
     """Load the writes that wait for a permission, by repository and kind."""
-    number = func.count(outbox_table.c.id).label("number")
+    repository, block = repository_table.c, permission_block_table.c
+    kinds = (repository.owner, repository.name, block.kind, block.permission)
     rows = transaction.execute(
-        select(
-            permission_block_table.c.kind,
-            permission_block_table.c.permission,
-            repository_table.c.owner,
-            repository_table.c.name,
-            number,
-        )
-        .join(outbox_table, outbox_table.c.refusal == permission_block_table.c.key)
-        .join(repository_table, repository_table.c.id == permission_block_table.c.repository_id)
-        .group_by(
-            permission_block_table.c.kind,
-            permission_block_table.c.permission,
-            repository_table.c.owner,
-            repository_table.c.name,
-        )
-        .order_by(repository_table.c.owner, repository_table.c.name, permission_block_table.c.kind)
+        select(*kinds, func.count(outbox_table.c.id).label("number"))
+        .select_from(outbox_table)
+        .join(permission_block_table, outbox_table.c.refusal == block.key)
+        .join(repository_table, repository.id == block.repository_id)
+        .group_by(*kinds)
+        .order_by(*kinds)
     )
     return tuple(
         BlockedWrites(f"{row.owner}/{row.name}", row.kind, row.permission, row.number) for row in rows
