@@ -163,20 +163,17 @@ def parse_comment(body: str, url: str = "") -> Feedback | None:
 def parse_finding(item: JsonObject) -> Finding:
     """Parse an item of the document, or a finding of the server's list."""
     location, suggestion = _object(item.get("location")), _object(item.get("suggestion"))
+    texts = {name: _text(item, name) for name in ("tag", "gate", "status", "by", "url")}
     return Finding(
         id=_text(item, "finding") or _text(item, "id"),
-        tag=_text(item, "tag"),
-        gate=_text(item, "gate"),
         blocking=item.get("blocking") is True,
-        status=_text(item, "status"),
         words=_text(item, "words") or _text(item, "issue"),
         fix=_text(suggestion, "action") or _text(item, "fix"),
         path=_text(location, "path"),
         line=_integer(location, "line"),
         end_line=_integer(location, "end_line"),
-        by=_text(item, "by"),
-        url=_text(item, "url"),
         auto_fixable=item.get("auto_fixable") is True,
+        **texts,
     )
 
 

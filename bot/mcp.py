@@ -155,6 +155,8 @@ class AgentTools:
         tag: Annotated[str, Field(description="A tag of a finding, such as tests_missing", min_length=1)],
     ) -> GateReport:
         """What a tag means: the gate it breaks, how to fix it, and whether it blocks."""
+        from bot.gates.model import nearest_word
+
         if self._whetstone.server_url:
             gates = [dict(gate) for gate in _call(partial(self._whetstone.fetch_gates, repository))]
             source = f"the gates in force in {repository}"
@@ -164,7 +166,8 @@ class AgentTools:
             if gate["tag"] == tag.lower():
                 texts = {name: str(gate[name]) for name in ("tag", "gate", "description", "fix", "severity")}
                 return GateReport(**texts, auto_fixable=gate["auto_fixable"] is True, source=source)
-        raise ToolError(_describe_unknown_tag(tag, [str(gate["tag"]) for gate in gates], source))
+        near = nearest_word(tag.lower(), [str(gate["tag"]) for gate in gates])
+        raise ToolError(f"{tag!r} is not among {source}" + (f"; did you mean {near}?" if near else ""))
 
     def lint_feedback(
         self, text: Annotated[str, Field(description="An actionable-feedback document, JSON or YAML")]
@@ -239,10 +242,3 @@ def _shipped_gates() -> list[dict[str, object]]:
 
     packs = load_packs(rules_directory()).values()
     return [{**asdict(gate), "severity": gate.severity.value} for gates in packs for gate in gates]
-
-
-def _describe_unknown_tag(tag: str, tags: list[str], source: str) -> str:
-    from bot.gates.model import nearest_word
-
-    near = nearest_word(tag.lower(), tags)
-    return f"{tag!r} is not among {source}" + (f"; did you mean {near}?" if near else "")

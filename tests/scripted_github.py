@@ -162,7 +162,7 @@ class HoldableSender(WebhookSender):
             WebhookSender._enqueue(self, delivery)
         else:
             self._held.append(delivery)
-            self.changed()
+            self.world.changed()
 
 
 def _get_repository_installation(call: ApiCall) -> Installation:
@@ -184,8 +184,12 @@ def _convert_manifest(call: ApiCall) -> Json:
     private_pem = call.github.manifest_codes.pop(call.params["code"], None)
     if private_pem is None:
         raise not_found_refusal()
-    secrets = {"client_secret": "made-up-client-secret", "webhook_secret": call.github.deliveries.secret}
-    return call.github.app.json | secrets | {"pem": private_pem}
+    return call.github.app.json | {
+        "client_id": "Iv23li0123456789abcd",
+        "client_secret": "made-up-client-secret",
+        "webhook_secret": call.github.deliveries.secret,
+        "pem": private_pem,
+    }
 
 
 class ScriptedGitHub(FakeGitHub, FaultActions):

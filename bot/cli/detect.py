@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
-from bot.cli.comment_lines import answer_comments
+from bot.cli.common import answer_comments
 from bot.detection.detector import detect
 from bot.detection.load import shipped_detection_rules
 

@@ -57,4 +57,4 @@ async def _export_files(repository: str, number: int) -> dict[str, str] | None:
         report = selection_report(pull_request, await stored_rules(store, pull_request.repository))
     if report is None:
         return None
-    return export_files(report, pull_request.repository, tracked=pull_request.tracked)
+    return export_files(report, pull_request.repository, pull_request.tracked)

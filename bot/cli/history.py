@@ -10,7 +10,6 @@ from bot.cli import terminal
 from bot.cli.common import add_repository, integer_between, open_recorded
 from bot.markdown.links import GitHubLinks
 from bot.resources import utc_now
-from bot.values import Account
 
 _MAX_HOURS = 24 * 3650
 
@@ -67,13 +66,12 @@ def _line(patterns: dict[str, Any]) -> str:
 
 async def author_history(name: str, login: str, hours: int | None) -> tuple[str, dict[str, Any]]:
     """Return an author's history as text and as patterns, from the store alone."""
-    from bot.history.fetch import fetch_history, history_query
-    from bot.history.store import find_author
+    from bot.history.fetch import fetch_author, fetch_history, history_query
     from bot.history.text import HistoryContext, render_history
 
     async with open_recorded(name) as (store, repository, rules):
-        author = await store.read(find_author, repository.id, login, shared=rules.history.shared)
-        query = history_query(author or Account(-1, login), rules, utc_now(), hours)
+        author = await fetch_author(store, repository, login, rules)
+        query = history_query(author, rules, utc_now(), hours)
         history = await fetch_history(store, repository, query, rules)
     text = render_history(
         history, HistoryContext(repository, rules.gates, GitHubLinks(), is_default=False, is_terminal=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from bot.cli.comment_lines import answer_comments
+from bot.cli.common import answer_comments
 from bot.verdicts.clarity import clarity
 
 

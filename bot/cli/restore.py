@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -24,13 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="what `whetstone backup` wrote; - for stdin")
 
 
-def run(arguments: argparse.Namespace) -> None:
+async def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from bot.store.backup import BadBackup
 
     try:
         with _open(arguments.file) as file:
-            size = asyncio.run(_restore(file))
+            size = await _restore(file)
     except OSError as error:
         raise UsageError(f"{arguments.file}: {error.strerror or error}") from None
     except BadBackup as reason:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 SWITCH_SECONDS = 0.001
+_PURPOSE = "GitHub sends deliveries to /webhook."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -111,7 +112,9 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
     ) as instance:
         if instance.address:
             url = server_url(*instance.address)
-            print(f"Listening on {url}: {_purpose(url, sessions)}", flush=True)
+            key = f"?key={sessions.key}" if sessions and sessions.key else ""
+            setup = f"install and test at {url}/setup{key}"
+            print(f"Listening on {url}: {setup if sessions else _PURPOSE}", flush=True)
         # What was loaded at the start stays for good: no later collection has to look through it.
         gc.collect()
         gc.freeze()
@@ -121,13 +124,6 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
         await stop.wait()
         print("Stopping: finishing the work in progress.", flush=True)
     return 0
-
-
-def _purpose(url: str, sessions: SetupSessions | None) -> str:
-    if sessions is None:
-        return "GitHub sends deliveries to /webhook."
-    key = f"?key={sessions.key}" if sessions.key else ""
-    return f"install and test at {url}/setup{key}"
 
 
 def _stop_on_signal() -> asyncio.Event:

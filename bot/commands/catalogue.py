@@ -79,7 +79,7 @@ class HistoryRequest(CommandRequest):
     tag: str | None = None
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> HistoryRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read login, period and tag in any order, each at most once."""
         login: str | None = None
         hours: int | None = None
@@ -92,8 +92,8 @@ class HistoryRequest(CommandRequest):
             elif tag is None and is_tag(word.lower()):
                 tag = word.lower()
             else:
-                return ArgumentError(_history_mistake(word))
-        return HistoryRequest(login, hours, tag)
+                raise ArgumentError(_history_mistake(word))
+        return cls(login, hours, tag)
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Show the record, or where it can be read by those who may."""
@@ -176,10 +176,9 @@ class ExplainRequest(CommandRequest):
     tag: str
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> ExplainRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read one tag."""
-        tag = _parse_tag(arguments)
-        return tag if isinstance(tag, ArgumentError) else ExplainRequest(tag)
+        return cls(_parse_tag(arguments))
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Describe the gate; of a finding the gate that it breaks or looks like."""
@@ -210,24 +209,24 @@ class RejectRequest(CommandRequest):
     reason: str | None = None
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> RejectRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read tags, and at most one location."""
         tags = tuple(dict.fromkeys(word.lower() for word in arguments.words if _names_finding(word)))
         others = [word for word in arguments.words if not _names_finding(word)]
         if not tags:
-            return _missing_tag([word for word in others if _parse_location(word) is None])
+            raise _missing_tag([word for word in others if _parse_location(word) is None])
         if len(tags) > MAX_REJECTED_TAGS:
-            return ArgumentError(f"{len(tags)} tags are too many; use at most {MAX_REJECTED_TAGS}")
+            raise ArgumentError(f"{len(tags)} tags are too many; use at most {MAX_REJECTED_TAGS}")
         location = _parse_location(others[0]) if others else None
         if len(others) > 1 and "." not in others[0].rpartition("/")[2] and _parse_location(others[-1]):
             whole = code_span(" ".join(others), 80)
-            return ArgumentError(f"put a path with spaces between backticks: {whole}")
+            raise ArgumentError(f"put a path with spaces between backticks: {whole}")
         if others and (location is None or len(others) > 1):
             mistake = (
                 "is one location too many; use only one" if location else "is neither a tag nor a location"
             )
-            return ArgumentError(f"{code_span(others[-1], 60)} {mistake}")
-        return RejectRequest(tags, location, arguments.reason)
+            raise ArgumentError(f"{code_span(others[-1], 60)} {mistake}")
+        return cls(tags, location, arguments.reason)
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Record the tags as the giver's verdict, and refuse the appeals against them."""
@@ -278,17 +277,14 @@ class SelectRequest(CommandRequest):
     reason: str
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> SelectRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read an iteration and a reason."""
         word = arguments.words[0].lower() if arguments.words else ""
         choice = int(word) if word.isascii() and word.isdigit() and len(word) <= 4 else word
         if isinstance(choice, str) and choice not in set(IterationChoice):
-            return ArgumentError("name an iteration: `best`, `final` or its number")
-        if mistake := reject_words(arguments.words[1:]) or _missing_reason(arguments):
-            return mistake
-        return SelectRequest(
-            choice if isinstance(choice, int) else IterationChoice(choice), arguments.reason or ""
-        )
+            raise ArgumentError("name an iteration: `best`, `final` or its number")
+        reject_words(arguments.words[1:])
+        return cls(choice if isinstance(choice, int) else IterationChoice(choice), _parse_reason(arguments))
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Record the selection with its audit."""
@@ -308,12 +304,9 @@ class FindingRequest(CommandRequest):
     reason: str
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> Self | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read one tag and a reason."""
-        tag = _parse_tag(arguments)
-        if isinstance(tag, ArgumentError):
-            return tag
-        return _missing_reason(arguments) or cls(tag, arguments.reason or "")
+        return cls(_parse_tag(arguments), _parse_reason(arguments))
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,11 +388,11 @@ class ForgetRequest(CommandRequest):
     confirmed: bool = False
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> ForgetRequest | ArgumentError:
+    def parse(cls, arguments: CommandArguments) -> Self:
         """Read nothing, or `confirm`."""
-        if [word.lower() for word in arguments.words] == ["confirm"]:
-            return ForgetRequest(confirmed=True)
-        return reject_words(arguments.words) or ForgetRequest()
+        confirmed = [word.lower() for word in arguments.words] == ["confirm"]
+        reject_words([] if confirmed else arguments.words)
+        return cls(confirmed)
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Delete the data once it is confirmed; the reply then contains no name."""
@@ -417,15 +410,14 @@ class ForgetRequest(CommandRequest):
         return replace(context.reply(reply, anonymous=True), store_commands=(forget,))
 
 
-def _parse_tag(arguments: CommandArguments) -> str | ArgumentError:
+def _parse_tag(arguments: CommandArguments) -> str:
     if not arguments.words or not _names_finding(arguments.words[0]):
-        return _missing_tag(arguments.words)
+        raise _missing_tag(arguments.words)
     word = arguments.words[0]
     if others := [other for other in arguments.words[1:] if _names_finding(other)]:
-        return ArgumentError(
-            f"{code_span(others[0], 60)} is one tag too many: write one command for each tag"
-        )
-    return reject_words(arguments.words[1:]) or word.lower()
+        raise ArgumentError(f"{code_span(others[0], 60)} is one tag too many: write one command for each tag")
+    reject_words(arguments.words[1:])
+    return word.lower()
 
 
 def _missing_tag(words: Sequence[str]) -> ArgumentError:
@@ -442,8 +434,10 @@ def _names_finding(word: str) -> bool:
     return is_tag(word.lower()) or _FINDING_ID.fullmatch(word) is not None
 
 
-def _missing_reason(arguments: CommandArguments) -> ArgumentError | None:
-    return None if arguments.reason else ArgumentError("a reason is missing")
+def _parse_reason(arguments: CommandArguments) -> str:
+    if not arguments.reason:
+        raise ArgumentError("a reason is missing")
+    return arguments.reason
 
 
 def _parse_hours(word: str) -> int | None:

@@ -12,9 +12,8 @@ from bot.commands.model import CommandFacts, CommandInvocation, CommandOutcome, 
 from bot.commands.store import load_replies
 from bot.gates.config import Permission, RepositoryRules
 from bot.github.client import GitHub
-from bot.history.fetch import fetch_history, history_query
+from bot.history.fetch import fetch_author, fetch_history, history_query
 from bot.history.forget import count_stored
-from bot.history.store import find_author
 from bot.lessons.fetch import fetch_lessons, lesson_query
 from bot.markdown.links import LinkContext
 from bot.pull_request.model import PullRequest
@@ -89,13 +88,6 @@ class CommandHandler:
         if login is None:
             return pull_request.author
         for account in (pull_request.author, giver):
-            if _is_same_login(login, account.login):
+            if login.lower().removesuffix("[bot]") == account.login.lower().removesuffix("[bot]"):
                 return account
-        author = await self.store.read(
-            find_author, pull_request.repository.id, login, shared=rules.history.shared
-        )
-        return author or Account(-1, login, bot=login.endswith("[bot]"))
-
-
-def _is_same_login(login: str, other: str) -> bool:
-    return login.lower().removesuffix("[bot]") == other.lower().removesuffix("[bot]")
+        return await fetch_author(self.store, pull_request.repository, login, rules)

@@ -66,8 +66,10 @@ def _parse_command(name: str, arguments: str) -> CommandRequest | InvalidCommand
     command = find_command(name)
     if command is None:
         return _misspelt(name)
-    request = command.parse(split_arguments(arguments))
-    return InvalidCommand(command, request.message) if isinstance(request, ArgumentError) else request
+    try:
+        return command.parse(split_arguments(arguments))
+    except ArgumentError as error:
+        return InvalidCommand(command, str(error))
 
 
 def _misspelt(name: str) -> InvalidCommand | None:

@@ -82,16 +82,14 @@ def split_arguments(text: str) -> CommandArguments:
     return CommandArguments(tuple(word[1] or word[2] for word in _WORD.finditer(before)), reason or None)
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentError:
+class ArgumentError(Exception):
     """What is wrong with a command's arguments, as a sentence without its full stop."""
 
-    message: str
 
-
-def reject_words(words: Sequence[str]) -> ArgumentError | None:
-    """Say that the first of these words is not understood; None if there is none."""
-    return ArgumentError(f"{code_span(words[0], 60)} is not understood") if words else None
+def reject_words(words: Sequence[str]) -> None:
+    """Raise `ArgumentError` if there are words left that are not understood."""
+    if words:
+        raise ArgumentError(f"{code_span(words[0], 60)} is not understood")
 
 
 class CommandRequest(ABC):
@@ -124,9 +122,10 @@ class CommandRequest(ABC):
         return f"{cls.line()} {cls.usage}".rstrip()
 
     @classmethod
-    def parse(cls, arguments: CommandArguments) -> Self | ArgumentError:
-        """Read the arguments, or say what is wrong with them; most commands have none."""
-        return reject_words(arguments.words) or cls()
+    def parse(cls, arguments: CommandArguments) -> Self:
+        """Read the arguments, of which most commands have none; raise `ArgumentError`."""
+        reject_words(arguments.words)
+        return cls()
 
     @abstractmethod
     def decide(self, context: CommandContext) -> CommandOutcome:

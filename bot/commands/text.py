@@ -184,5 +184,5 @@ def _tag_at_head(ruling: Ruling) -> str:
 
 def _open_tags(tags: Sequence[str]) -> str:
     if not tags:
-        return "No tag is open."
-    return f"{format_count(len(tags), 'tag')} open: {join_words([code_span(tag) for tag in tags])}."
+        return "No issue is open."
+    return f"{format_count(len(tags), 'issue')} open: {join_words([code_span(tag) for tag in tags])}."

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
 from aiohttp import web
 
 from bot import regex
@@ -52,23 +53,17 @@ class WireLog:
 
     def lines(self) -> list[dict[str, str]]:
         """Direction, request and status of each, newest first."""
-        return [
-            _webhook_line(item) if isinstance(item, WebhookDelivery) else _request_line(item)
-            for item in reversed(self._last)
-        ]
+        names = ("direction", "request", "status")
+        return [dict(zip(names, _describe(item), strict=True)) for item in reversed(self._last)]
 
 
-def _webhook_line(delivery: WebhookDelivery) -> dict[str, str]:
-    status = "…" if delivery.status_code is None else str(delivery.status_code)
-    event = f"{delivery.event} {delivery.action or ''}".strip()
-    return {"direction": "GitHub → bot", "request": event, "status": status}
-
-
-def _request_line(exchange: Exchange) -> dict[str, str]:
-    params = exchange.params or {}
-    path = exchange.path.removeprefix("/repos/{}/{}".format(params.get("owner"), params.get("repo")))
-    request = f"{exchange.method} {_SHA.sub(lambda sha: str(sha[1]), path)}"
-    return {"direction": "bot → GitHub", "request": request, "status": str(exchange.status)}
+def _describe(item: WebhookDelivery | Exchange) -> tuple[str, str, str]:
+    if isinstance(item, WebhookDelivery):
+        status = "…" if item.status_code is None else str(item.status_code)
+        return "GitHub → bot", f"{item.event} {item.action or ''}".strip(), status
+    params = item.params or {}
+    path = item.path.removeprefix("/repos/{}/{}".format(params.get("owner"), params.get("repo")))
+    return "bot → GitHub", f"{item.method} {_SHA.sub(lambda sha: str(sha[1]), path)}", str(item.status)
 
 
 _FOLDER = Path(__file__).parent
@@ -182,9 +177,9 @@ class DemoPage:
         if request.content_type != "application/json":
             return _response("This works only from the page itself.", "text/plain", 415)
         try:
-            action = DemoAction.parse(await request.json())
+            action = msgspec.json.decode(await request.read(), type=DemoAction)
             thread = self._actions.perform(int(request.match_info["number"]), action)
-        except (DemoActionError, ValueError, AttributeError) as error:
+        except (DemoActionError, msgspec.DecodeError, ValueError) as error:
             return _response(str(error), "text/plain", 422)
         kind = "history" if action.text.startswith("/feedback-history") else action.kind
         step = self._next_step()

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, product
 from random import Random
-from typing import Any
+
+import msgspec
 
 from bot import app
 from bot.demo.stories import Chapter, Edit, Ending, PastAuthor, PastPullRequest, Remark, Routine, Story
@@ -337,25 +338,16 @@ def _text(repository: Repository, sha: str, path: str) -> str:
 _MAX_TEXT, _MAX_TITLE = 5_000, 120
 
 
-@dataclass(frozen=True, slots=True)
-class DemoAction:
-    """A click on the page, and the user who is acting."""
+class DemoAction(msgspec.Struct, frozen=True):
+    """A click on the page, as the page sends it, and the user who is acting."""
 
-    kind: str
-    login: str
+    kind: str = msgspec.field(name="act")
+    login: str = msgspec.field(name="who", default="")
     text: str = ""
     tags: tuple[str, ...] = ()
 
-    @classmethod
-    def parse(cls, content: Mapping[str, Any]) -> DemoAction:
-        """Read the action from what the page sent."""
-        tags = content.get("tags", ())
-        return cls(
-            str(content.get("act")),
-            _read_text(content, "who"),
-            _read_text(content, "text"),
-            tuple(map(str, tags)) if isinstance(tags, list) else (),
-        )
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "text", self.text.strip()[:_MAX_TEXT])
 
 
 class DemoActionError(Exception):
@@ -449,11 +441,6 @@ class DemoActions:
 def _one_line(text: str) -> str:
     """Text that is safe in the title of a file: no quotes or backslashes."""
     return text.replace("\\", "").replace('"', "'")
-
-
-def _read_text(content: Mapping[str, Any], name: str) -> str:
-    value = content.get(name, "")
-    return value.strip()[:_MAX_TEXT] if isinstance(value, str) else ""
 
 
 @asynccontextmanager

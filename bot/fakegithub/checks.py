@@ -156,7 +156,6 @@ class WorkflowRun(Node):
             **same(self.created_at, "created_at updated_at run_started_at"),
             **same(self.actor.or_ghost, "actor triggering_actor"),
             "check_suite_id": self.suite_id,
-            "check_suite_node_id": node_id("CS", self.suite_id),
             "path": f".github/workflows/{self.name.lower().replace(' ', '-')}.yml",
             "display_title": commit.message.partition("\n")[0],
             "run_number": [*repository.workflow_runs].index(self.id) + 1,
@@ -165,7 +164,6 @@ class WorkflowRun(Node):
             "conclusion": None if status != "completed" else failed[0] if failed else "success",
             "pull_requests": _pulls_at(repository, self.head_sha),
             "check_suite_url": f"{repository.url}/check-suites/{self.suite_id}",
-            "previous_attempt_url": f"{self.url}/attempts/{self.attempt - 1}" if self.attempt > 1 else None,
             "workflow_url": f"{repository.url}/actions/workflows/{self.workflow_id}",
             "referenced_workflows": [{"path": path, "sha": self.head_sha} for path in self.called],
             "head_commit": {

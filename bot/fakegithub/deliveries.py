@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
-from bot.fakegithub.model import App
+if TYPE_CHECKING:
+    from bot.fakegithub.world import World
 
 GITHUB_WAITS = 10.0
 """Seconds until it gives an answer up."""
@@ -51,12 +52,9 @@ class WebhookDelivery:
 class WebhookSender:
     """All webhooks, oldest first, and the one sender that works through them."""
 
-    app: App
+    world: World
     secret: str
     url: str | None
-    now: Callable[[], datetime]
-    new_id: Callable[[], int]
-    changed: Callable[[], None]
     all: list[WebhookDelivery] = field(default_factory=list)
     in_flight: int = 1
     patience: float = GITHUB_WAITS
@@ -109,9 +107,8 @@ class WebhookSender:
         self._senders, self._session = [], None
 
     def _delivery(self, guid: str, event: str, payload: Mapping[str, Any], body: bytes) -> WebhookDelivery:
-        delivery = WebhookDelivery(
-            self.new_id(), guid, event, payload, body, self._headers(guid, event, body), self.now()
-        )
+        headers, now = self._headers(guid, event, body), self.world.now()
+        delivery = WebhookDelivery(self.world.new_id(), guid, event, payload, body, headers, now)
         self.all.append(delivery)
         return delivery
 
@@ -123,8 +120,8 @@ class WebhookSender:
             "User-Agent": "GitHub-Hookshot/5741d4c",
             "X-GitHub-Delivery": guid,
             "X-GitHub-Event": event,
-            "X-GitHub-Hook-ID": str(self.app.id + 1),
-            "X-GitHub-Hook-Installation-Target-ID": str(self.app.id),
+            "X-GitHub-Hook-ID": str(self.world.app.id + 1),
+            "X-GitHub-Hook-Installation-Target-ID": str(self.world.app.id),
             "X-GitHub-Hook-Installation-Target-Type": "integration",
             "X-Hub-Signature": "sha1=" + hmac.new(key, body, hashlib.sha1).hexdigest(),
             "X-Hub-Signature-256": "sha256=" + hmac.new(key, body, hashlib.sha256).hexdigest(),
@@ -134,7 +131,7 @@ class WebhookSender:
         if self.url is not None:
             self._open += 1
             self._queue.put_nowait(delivery)
-        self.changed()
+        self.world.changed()
 
     async def _send_all(self) -> None:
         while True:
@@ -143,13 +140,13 @@ class WebhookSender:
                 await self._send(delivery)
             finally:
                 self._open -= 1
-            self.changed()
+            self.world.changed()
 
     async def _send(self, delivery: WebhookDelivery) -> None:
         if self._session is None or self.url is None:
             return
         started = time.monotonic()
-        delivery.delivered_at = self.now()
+        delivery.delivered_at = self.world.now()
         try:
             async with self._session.post(self.url, data=delivery.body, headers=delivery.headers) as answer:
                 delivery.answer = await answer.text()

@@ -172,7 +172,7 @@ class App(Node):
 
     prefix = "A"
     page = "{0.world.web_url}/apps/{0.slug}"
-    shown = "id slug node_id name created_at client_id html_url permissions events"
+    shown = "id slug node_id name created_at html_url permissions events"
     fixed: ClassVar[Json] = {"description": None}
     slug: str
     name: str
@@ -181,11 +181,6 @@ class App(Node):
     public_pem: str | None
     permissions: Mapping[str, str]
     events: tuple[str, ...]
-
-    @property
-    def client_id(self) -> str:
-        """The id that the App would sign users in with."""
-        return f"Iv23li{self.id:014d}"
 
     def _more(self) -> Json:
         return {
@@ -303,12 +298,7 @@ class Installation(Node):
     api = "{0.world.api_url}/app/installations/{0.id}"
     page = "{0.world.web_url}/settings/installations/{0.id}"
     shown = "id created_at suspended_at suspended_by html_url permissions events"
-    fixed: ClassVar[Json] = {
-        "repository_selection": "selected",
-        "single_file_name": None,
-        "has_multiple_single_files": False,
-        "single_file_paths": [],
-    }
+    fixed: ClassVar[Json] = {"repository_selection": "selected", "single_file_name": None}
     app: App
     account: Account
     permissions: dict[str, str]
@@ -320,7 +310,6 @@ class Installation(Node):
 
     def _more(self) -> Json:
         return {
-            "client_id": self.app.client_id,
             "account": self.account.or_ghost,
             "access_tokens_url": f"{self.url}/access_tokens",
             "repositories_url": f"{self.world.api_url}/installation/repositories",

@@ -107,14 +107,7 @@ class World:
         self._waiting: list[tuple[Callable[[], object], asyncio.Future[object]]] = []
         self.apps: dict[str, App] = {}
         self.app = self._register(registration)
-        self.deliveries = self.sender_type(
-            app=self.app,
-            secret=registration.webhook_secret,
-            url=webhook_url,
-            now=self.now,
-            new_id=self.new_id,
-            changed=self.changed,
-        )
+        self.deliveries = self.sender_type(self, registration.webhook_secret, webhook_url)
         self.tokens = IssuedTokens(self.app, self.now)
 
     def now(self) -> datetime:

@@ -185,7 +185,7 @@ def _contradicted_claim(pull_request: PullRequest, head: str) -> str:
 
 
 def _kept_label(verdict: Verdict) -> str:
-    label = code_span(verdict.id.replace("label:", "gate:", 1))
+    label = code_span(verdict.id.replace("label:", "gate:", 1).partition("@")[0])
     remover = code_span(verdict.unlabelled_by)
     return f"{remover} removed the label {label}, but is not a validator here, so it still counts."
 

@@ -23,36 +23,18 @@ class GroundingRates:
     """Claims for which something was read."""
 
     @property
-    def grounding_rate(self) -> float | None:
-        """Claims that an observation supports."""
-        return _rate(self.verified, self.claims)
-
-    @property
-    def hallucination_rate(self) -> float | None:
-        """Claims that no observation speaks to: the ungrounded rate."""
-        return _rate(self.unverifiable, self.claims)
-
-    @property
-    def verification_success_rate(self) -> float | None:
-        """Claims that were looked up and confirmed, of those looked up."""
-        return _rate(self.verified, self.looked_up)
-
-    @property
-    def false_claim_rate(self) -> float | None:
-        """Claims that an observation contradicts, of those that one speaks to."""
-        return _rate(self.contradicted, self.verified + self.contradicted)
-
-    @property
     def figures(self) -> dict[str, float | int | None]:
         """The counts and rates as the API shows them."""
         counts = asdict(self)
-        del counts["looked_up"]
+        looked_up = counts.pop("looked_up")
+        ungrounded = _rate(self.unverifiable, self.claims)
         return counts | {
-            "grounding_rate": self.grounding_rate,
-            "hallucination_rate": self.hallucination_rate,
-            "ungrounded_rate": self.hallucination_rate,
-            "verification_success_rate": self.verification_success_rate,
-            "false_claim_rate": self.false_claim_rate,
+            "grounding_rate": _rate(self.verified, self.claims),
+            "hallucination_rate": ungrounded,
+            "ungrounded_rate": ungrounded,
+            "verification_success_rate": _rate(self.verified, looked_up),
+            # Of the claims that an observation speaks to.
+            "false_claim_rate": _rate(self.contradicted, self.verified + self.contradicted),
         }
 
 

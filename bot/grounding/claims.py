@@ -272,36 +272,30 @@ def _result(match: ClauseMatch) -> str:
 def _run(match: ClauseMatch) -> Claim | None:
     word = match.group("kind")
     kind = next((kind for expression, kind in _KINDS if expression.search(word)), "all")
-    amount = match.group("amount").lower()
-    claim = match.claim(ClaimType.TEST_RESULTS, subject=f"kind:{kind}", value=_result(match))
-    return _counted(claim, amount)
+    return _test_claim(match, f"kind:{kind}", _result(match), match.group("amount").lower())
 
 
-def _counted(claim: Claim, amount: str = "") -> Claim:
-    claim = replace(claim, holds=True, path=None, line=None, end_line=None)
+def _test_claim(match: ClauseMatch, subject: str, result: str, amount: str = "") -> Claim:
     if amount in {"no", "none of the"}:
-        return replace(claim, value=_PASS if claim.value == _FAIL else _FAIL)
-    if amount.isdigit() or amount in {"most", "many"} or (amount == "all" and claim.value == _FAIL):
-        return replace(claim, value=f"{amount} {claim.value}")
-    return claim
+        result = _PASS if result == _FAIL else _FAIL
+    elif amount.isdigit() or amount in {"most", "many"} or (amount == "all" and result == _FAIL):
+        result = f"{amount} {result}"
+    claim = match.claim(ClaimType.TEST_RESULTS, subject=subject, value=result)
+    return replace(claim, holds=True, path=None, line=None, end_line=None)
 
 
 def _named(match: ClauseMatch) -> Claim | None:
     what = "check" if match.group("what").lower().startswith(("check", "job", "workflow")) else "test"
-    subject = f"{what}:{match.quote()}"
-    return _counted(match.claim(ClaimType.TEST_RESULTS, subject=subject, value=_result(match)))
+    return _test_claim(match, f"{what}:{match.quote()}", _result(match))
 
 
 def _test_name(match: ClauseMatch) -> Claim | None:
     name = match.group_text("test")
-    if not _IS_TEST.match(name):
-        return None
-    return _counted(match.claim(ClaimType.TEST_RESULTS, subject=f"test:{name}", value=_result(match)))
+    return _test_claim(match, f"test:{name}", _result(match)) if _IS_TEST.match(name) else None
 
 
 def _compiles(match: ClauseMatch) -> Claim | None:
-    result = _FAIL if match.group("no") else _PASS
-    return _counted(match.claim(ClaimType.TEST_RESULTS, subject="kind:build", value=result))
+    return _test_claim(match, "kind:build", _FAIL if match.group("no") else _PASS)
 
 
 def _error(match: ClauseMatch) -> Claim | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from bot import regex
@@ -175,13 +175,22 @@ def _single_spaced(line: str) -> str:
     return f"{' ' * line[0].isspace()}{words}{' ' * line[-1].isspace()}"
 
 
-def _mark_code(marked: MarkedText, text: str) -> str:
+def _replace_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
+    """Replace the spans, which are in order: start, end and replacement of each."""
     done, parts = 0, []
-    for start, end, ticks in code_spans(text, _LONGEST_CODE):
-        code = text[start + ticks : end - ticks].strip()
-        parts += [text[done:start], _code_sign(marked, code, text[start:end])]
+    for start, end, replacement in spans:
+        parts += [text[done:start], replacement]
         done = end
     return "".join((*parts, text[done:]))
+
+
+def _mark_code(marked: MarkedText, text: str) -> str:
+    def spans() -> Iterator[tuple[int, int, str]]:
+        for start, end, ticks in code_spans(text, _LONGEST_CODE):
+            code = text[start + ticks : end - ticks].strip()
+            yield start, end, _code_sign(marked, code, text[start:end])
+
+    return _replace_spans(text, spans())
 
 
 def _mark_wiki_link(marked: MarkedText, link: regex.RegexMatch) -> str:
@@ -192,29 +201,27 @@ def _mark_wiki_link(marked: MarkedText, link: regex.RegexMatch) -> str:
 
 
 def _mark_files(marked: MarkedText, text: str) -> str:
-    done, parts = 0, []
-    for run in _RUN.finditer(text):
-        start = run.start()
-        file = _BARE.match(text[start : run.end() + _LONGEST_PLACE]) if start >= done else None
-        if file is None:
-            continue
-        mention = _build_mention(file)
-        end = start + (file.end() if mention.line or mention.name else len(mention.path))
-        parts += [text[done:start], marked.add_mention(mention, text[start:end])]
-        done = end
-    return "".join((*parts, text[done:]))
+    def spans() -> Iterator[tuple[int, int, str]]:
+        done = 0
+        for run in _RUN.finditer(text):
+            start = run.start()
+            file = _BARE.match(text[start : run.end() + _LONGEST_PLACE]) if start >= done else None
+            if file is not None:
+                mention = _build_mention(file)
+                done = start + (file.end() if mention.line or mention.name else len(mention.path))
+                yield start, done, marked.add_mention(mention, text[start:done])
+
+    return _replace_spans(text, spans())
 
 
 def _mark_quotations(marked: MarkedText, text: str) -> str:
-    done, parts = 0, []
-    for start, end in quotations(text, _MARKS, _BEFORE_MARK):
-        inner = text[start + 1 : end - 1]
-        is_marked = _SIGN.fullmatch(inner.strip())
-        original = marked.plain(text[start:end])
-        sign = inner.strip() if is_marked else marked.add_quote(marked.plain(inner), original)
-        parts += [text[done:start], sign]
-        done = end
-    return "".join((*parts, text[done:]))
+    def spans() -> Iterator[tuple[int, int, str]]:
+        for start, end in quotations(text, _MARKS, _BEFORE_MARK):
+            inner, original = text[start + 1 : end - 1], marked.plain(text[start:end])
+            is_marked = _SIGN.fullmatch(inner.strip())
+            yield start, end, inner.strip() if is_marked else marked.add_quote(marked.plain(inner), original)
+
+    return _replace_spans(text, spans())
 
 
 def _mark_call(marked: MarkedText, call: regex.RegexMatch) -> str:

@@ -63,22 +63,28 @@ def pending_claims(
     iteration = current_iteration(pull_request)
     if iteration is None:
         return ()
-    looked_up = {
-        (entry.verdict, entry.item, entry.claim, entry.type)
-        for entry in pull_request.grounding
-        if entry.head == iteration.head and entry.looked_up
-    }
-    reviewers = (
-        pending
-        for verdict in iteration.standing
-        if verdict.stance is Stance.REJECTS
-        for pending in _verdict_claims(verdict, facts, rules)
-    )
+    log = pull_request.grounding
+    looked_up = {_key(entry) for entry in log if entry.head == iteration.head and entry.looked_up}
+    rejecting = (verdict for verdict in iteration.standing if verdict.stance is Stance.REJECTS)
+    reviewers = (pending for verdict in rejecting for pending in _verdict_claims(verdict, facts, rules))
     return tuple(
         pending
         for pending in (*reviewers, *_author_claims(pull_request, iteration.head, rules))
         if (pending.verdict.id, pending.item, pending.claim.text, pending.claim.type) not in looked_up
     )
+
+
+def _key(entry: GroundedClaim) -> tuple[str, str, str, str]:
+    return entry.verdict, entry.item, entry.claim, entry.type
+
+
+def _needing_grounding(
+    claims: Iterable[Claim], verdict: Verdict, rules: RepositoryRules, item: str = ""
+) -> Iterator[PendingClaim]:
+    for claim in claims:
+        requirement = claim_requirement(claim.type, rules.grounding)
+        if requirement is not Requirement.NOT_REQUIRED:
+            yield PendingClaim(claim, verdict, item, requirement)
 
 
 AUTHOR = "author"
@@ -92,10 +98,7 @@ def _author_claims(pull_request: PullRequest, head: str, rules: RepositoryRules)
     author = pull_request.author
     speaker = Validator(f"{AUTHOR}:{author.id}", author.login, bot=author.bot)
     statement = Verdict(AUTHOR, speaker, Stance.SILENT, pull_request.created_at, head)
-    for claim in find_claims(pull_request.body, MOST_SENTENCES):
-        requirement = claim_requirement(claim.type, rules.grounding)
-        if requirement is not Requirement.NOT_REQUIRED:
-            yield PendingClaim(claim, statement, "", requirement)
+    yield from _needing_grounding(find_claims(pull_request.body, MOST_SENTENCES), statement, rules)
 
 
 def author_claims(pull_request: PullRequest, head: str) -> tuple[GroundedClaim, ...]:
@@ -104,18 +107,15 @@ def author_claims(pull_request: PullRequest, head: str) -> tuple[GroundedClaim, 
 
 
 def _verdict_claims(verdict: Verdict, facts: Facts, rules: RepositoryRules) -> Iterator[PendingClaim]:
-    texts: set[str] = set()
+    texts: list[str] = []
     comments = {comment.url: comment for comment in facts.inline_comments or () if comment.url}
     for item in verdict.items:
         key = grounding_item_key(verdict.validator.key, item)
         anchor = _anchor(comments.get(item.url), item)
-        for claim in () if verdict.validator.check else _item_claims(item):
-            texts.add(claim.text)
-            requirement = claim_requirement(claim.type, rules.grounding)
-            if requirement is not Requirement.NOT_REQUIRED:
-                yield PendingClaim(
-                    claim, verdict, key, requirement, anchor if claim.form is ClaimForm.PLACE else None
-                )
+        claims = () if verdict.validator.check else tuple(_item_claims(item))
+        texts += [claim.text for claim in claims]
+        for pending in _needing_grounding(claims, verdict, rules, key):
+            yield replace(pending, anchor=anchor) if pending.claim.form is ClaimForm.PLACE else pending
     yield from _body_claims(verdict, facts, rules, texts)
 
 
@@ -146,10 +146,9 @@ def _body_claims(
     bodies = [_TAG.sub(" ", review.body) for review in facts.reviews or () if str(review.id) == number]
     in_items = "\n".join(item_texts)
     read = {item.words for item in verdict.items}  # often the whole body
-    for claim in (claim for body in bodies if body.strip() not in read for claim in find_claims(body)):
-        requirement = claim_requirement(claim.type, rules.grounding)
-        if requirement is not Requirement.NOT_REQUIRED and claim.text.strip(" :-—") not in in_items:
-            yield PendingClaim(claim, verdict, "", requirement)
+    claims = (claim for body in bodies if body.strip() not in read for claim in find_claims(body))
+    unread = (claim for claim in claims if claim.text.strip(" :-—") not in in_items)
+    yield from _needing_grounding(unread, verdict, rules)
 
 
 _TAG = regex.Regex(r"\[[a-z][a-z0-9]*(?:_[a-z0-9]+)+\][ :]*")
@@ -183,12 +182,9 @@ def record_grounding(
     kinds = _check_kinds(seen, rules)
     names = find_renames(pull_request, seen)
     entries = tuple(_with_new_name(_entry(claim, seen, kinds, now), names) for claim in pending)
-    replaced = {(entry.verdict, entry.item, entry.claim, entry.type) for entry in entries}
-    kept = tuple(
-        entry
-        for entry in pull_request.grounding
-        if entry.head != seen.head or (entry.verdict, entry.item, entry.claim, entry.type) not in replaced
-    )
+    replaced = set(map(_key, entries))
+    log = pull_request.grounding
+    kept = tuple(entry for entry in log if entry.head != seen.head or _key(entry) not in replaced)
     return replace(pull_request, grounding=(*kept, *entries)[-MAX_GROUNDED_CLAIMS:])
 
 

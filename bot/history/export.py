@@ -17,21 +17,17 @@ from bot.values import Repository
 
 HISTORY_WINDOW = 5
 """Iterations whose feedback the export has."""
-FEEDBACK_HISTORY_KEY = "feedback_history"
 
 ExportJson = dict[str, object]
 
 
 def export_files(
-    report: SelectionReport,
-    repository: Repository,
-    host: str = GITHUB_URL,
-    tracked: Sequence[TrackedIteration] = (),
+    report: SelectionReport, repository: Repository, tracked: Sequence[TrackedIteration] = ()
 ) -> dict[str, str]:
     """Return every file of the export with its text."""
     degradations = {degradation.iteration: degradation for degradation in report.degradations}
     files = {
-        "best-tracker.json": _text(best_tracker(report.trajectory, repository, host)),
+        "best-tracker.json": _text(best_tracker(report.trajectory, repository)),
         "selection-report.md": render_selection_report(report),
         "final-output/manifest.json": _text(selection_manifest(report.selection)),
     }
@@ -49,17 +45,12 @@ def iteration_history(
 
 
 def feedback_history(
-    scored: Sequence[ScoredIteration],
-    gates: Gates,
-    tracked: Sequence[TrackedIteration] = (),
-    window: int = HISTORY_WINDOW,
-) -> ExportJson:
-    """Return the feedback of the last iterations, and its outcome, under the document's key."""
-    return {
-        FEEDBACK_HISTORY_KEY: [
-            _feedback(iteration, gates) | _tracking(iteration, tracked) for iteration in scored[-window:]
-        ]
-    }
+    scored: Sequence[ScoredIteration], gates: Gates, tracked: Sequence[TrackedIteration] = ()
+) -> list[ExportJson]:
+    """Return the feedback of the last iterations, and its outcome."""
+    return [
+        _feedback(iteration, gates) | _tracking(iteration, tracked) for iteration in scored[-HISTORY_WINDOW:]
+    ]
 
 
 def best_tracker(trajectory: Trajectory, repository: Repository, host: str = GITHUB_URL) -> ExportJson:
@@ -78,16 +69,6 @@ def best_tracker(trajectory: Trajectory, repository: Repository, host: str = GIT
     }
 
 
-def selection_comparison(selection: Selection) -> ExportJson:
-    """Return best against final, the delta in percent points."""
-    return {
-        "best_iteration": selection.automatic.number,
-        "final_iteration": selection.final.number,
-        "delta": None if selection.delta is None else round(selection.delta * 100, 2),
-        "decision": selection.decision.value,
-    }
-
-
 def selection_manifest(selection: Selection) -> ExportJson:
     """Return the selected output by its hashes, how it compares, and who decided."""
     selected, audit = selection.selected, selection.audit
@@ -97,7 +78,12 @@ def selection_manifest(selection: Selection) -> ExportJson:
         "tree": selected.tree,
         "available": selected.available,
         "artifacts": _artifacts(selected),
-        "comparison": selection_comparison(selection),
+        "comparison": {
+            "best_iteration": selection.automatic.number,
+            "final_iteration": selection.final.number,
+            "delta": None if selection.delta is None else round(selection.delta * 100, 2),  # percent points
+            "decision": selection.decision.value,
+        },
         "override": audit
         and {
             "option": audit.choice.value,

@@ -10,7 +10,7 @@ from bot.gates.config import HistoryRules, RepositoryRules
 from bot.history.model import TimeWindow, build_history_record, earliest_activity
 from bot.history.outcomes import PullRequestOutcome, outcomes_in_window
 from bot.history.patterns import AuthorHistory, HistoryQuery, build_history, history_needed_since
-from bot.history.store import load_author, load_records
+from bot.history.store import find_author, load_author, load_records
 from bot.pull_request.model import PullRequest
 from bot.store.store import Store
 from bot.values import Account, Repository
@@ -33,6 +33,12 @@ def history_query(
         minimum=rules.history.minimum,
         inactive_after=timedelta(days=rules.history.dead_after_days),
     )
+
+
+async def fetch_author(store: Store, repository: Repository, login: str, rules: RepositoryRules) -> Account:
+    """Find an author by login; one that is unknown here gets an account without a record."""
+    author = await store.read(find_author, repository.id, login, shared=rules.history.shared)
+    return author or Account(-1, login, bot=login.endswith("[bot]"))
 
 
 async def fetch_history(

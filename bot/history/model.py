@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
@@ -285,6 +285,7 @@ def build_history_record(pull_request: PullRequest, ledger: Ledger | None = None
         _without_text(verdict, pull_request) for verdict in sorted(pull_request.verdicts, key=verdict_order)
     )
     reviewed = {verdict.head for verdict in verdicts}
+    signatures = (mark for revision in pull_request.revisions for mark in revision.written_by)
     return HistoryRecord(
         number=pull_request.number,
         author=pull_request.author,
@@ -298,12 +299,8 @@ def build_history_record(pull_request: PullRequest, ledger: Ledger | None = None
         observed=_item_outcomes(pull_request),
         advice=collect_advice(pull_request),
         stated=compute_review_stats(pull_request),
-        written_by=tuple(dict.fromkeys((*pull_request.written_by, *_commit_signatures(pull_request)))),
+        written_by=tuple(dict.fromkeys((*pull_request.written_by, *signatures))),
     )
-
-
-def _commit_signatures(pull_request: PullRequest) -> Iterator[WrittenBy]:
-    return (mark for revision in pull_request.revisions for mark in revision.written_by)
 
 
 def replay_record(record: HistoryRecord) -> HistoryRecord:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 
@@ -25,7 +25,7 @@ from bot.history.outcomes import (
     find_all_fixes,
     outcomes_in_window,
 )
-from bot.history.rates import FollowedShares, count_followed
+from bot.history.rates import FollowedShares, count_followed, item_outcomes_in_window
 from bot.markdown.format import format_count, to_percent
 from bot.pull_request.model import ItemOutcome
 
@@ -70,25 +70,14 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class TopIssue:
-    """A tag that was broken often, with what to do about it."""
-
-    tag: str
-    count: int
-    pct: float
-    gate: str
-    fix: str
-    auto_fixable: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Patterns:
     """An author's record in a window."""
 
     agent: str
     period_hours: int
     tally: Tally
-    top_issues: tuple[TopIssue, ...]
+    top_issues: tuple[Mapping[str, object], ...]
+    """The tags that were broken most often, with what to do about them."""
     issue_breakdown: Mapping[str, int]
     trend: Trend
 
@@ -101,7 +90,7 @@ class Patterns:
             "rejected_prs": self.tally.rejected,
             "approval_rate": self.tally.approval_rate,
             "first_pass_prs": self.tally.first_pass,
-            "top_issues": [asdict(issue) for issue in self.top_issues],
+            "top_issues": list(self.top_issues),
             "issue_breakdown": dict(self.issue_breakdown),
             "trend": self.trend.value,
         }
@@ -175,16 +164,16 @@ def compare_rates(now: Tally, before: Tally) -> Trend:
     return Trend.WORSENING if fewer < -limit else Trend.STABLE
 
 
-def _top_issue(tag: str, count: int, total: int, gates: Gates) -> TopIssue:
+def _top_issue(tag: str, count: int, total: int, gates: Gates) -> dict[str, object]:
     gate = gates.get(tag)
-    return TopIssue(
-        tag=tag,
-        count=count,
-        pct=round(count / total * 100, 1),
-        gate=gate.gate if gate else tag,
-        fix=gate.fix if gate else UNKNOWN_FIX,
-        auto_fixable=gate.auto_fixable if gate else False,
-    )
+    return {
+        "tag": tag,
+        "count": count,
+        "pct": round(count / total * 100, 1),
+        "gate": gate.gate if gate else tag,
+        "fix": gate.fix if gate else UNKNOWN_FIX,
+        "auto_fixable": gate is not None and gate.auto_fixable,
+    }
 
 
 DEFAULT_PERIODS = (7, 30, 90)
@@ -279,12 +268,7 @@ def build_history(
         weeks=_weeks(rows, query.zone),
         untagged=count_untagged(rows),
         followed=count_followed(records, window, query.tag),
-        observed=tuple(
-            outcome
-            for record in records
-            for outcome in record.observed
-            if outcome.at in window and query.tag in (None, outcome.tag)
-        ),
+        observed=item_outcomes_in_window(records, window, query.tag),
     )
 
 

@@ -164,9 +164,12 @@ def item_outcomes(
     )
 
 
-def item_outcomes_in_window(records: Iterable[HistoryRecord], window: TimeWindow) -> tuple[ItemOutcome, ...]:
-    """Return the item outcomes that iterations of the window showed."""
-    return tuple(outcome for record in records for outcome in record.observed if outcome.at in window)
+def item_outcomes_in_window(
+    records: Iterable[HistoryRecord], window: TimeWindow, tag: str | None = None
+) -> tuple[ItemOutcome, ...]:
+    """Return the item outcomes that iterations of the window showed, of one tag or of all."""
+    outcomes = (outcome for record in records for outcome in record.observed)
+    return tuple(one for one in outcomes if one.at in window and tag in (None, one.tag))
 
 
 def overall_follow_rate(outcomes: Sequence[ItemOutcome]) -> FollowRate | None:

@@ -65,16 +65,6 @@ class Effect:
     after: Ratio
     outcome: Outcome
 
-    @property
-    def has_helped(self) -> bool:
-        """Whether the rate fell by more than chance explains."""
-        return self.outcome is Outcome.HELPED
-
-    @property
-    def is_useless(self) -> bool:
-        """Whether enough pull requests show that it did not."""
-        return self.outcome is Outcome.NO_EFFECT
-
 
 def measure_effect(adoption: Adoption, opened: Iterable[tuple[datetime, bool]]) -> Effect:
     """Compare the reviewed pull requests opened before and since, each with whether it broke the gate."""

@@ -107,18 +107,10 @@ class LessonReport:
     agent: str | None = None
     figures: tuple[AgentFigures, ...] = ()
 
-    @property
-    def helped(self) -> int:
-        """How many lessons lowered the rate of their gate."""
-        return sum(lesson.effect is not None and lesson.effect.has_helped for lesson in self.lessons)
-
-    @property
-    def measuring(self) -> int:
-        """How many were added too recently to compare."""
-        return sum(
-            lesson.effect is not None and lesson.effect.outcome is Outcome.MEASURING
-            for lesson in self.lessons
-        )
+    def count(self, outcome: Outcome) -> int:
+        """Count the lessons whose effect had this outcome."""
+        effects = (lesson.effect for lesson in self.lessons)
+        return sum(effect is not None and effect.outcome is outcome for effect in effects)
 
     @property
     def unadopted(self) -> tuple[Lesson, ...]:
@@ -167,7 +159,7 @@ def build_report(
         if gate.tag in effects or len(breaches.get(gate.tag, ())) >= query.least
     ]
     lessons.sort(key=lambda lesson: (-lesson.prevented, -lesson.broken.part, lesson.tag))
-    kept = [lesson for lesson in lessons if lesson.effect is None or not lesson.effect.is_useless]
+    kept = [one for one in lessons if one.effect is None or one.effect.outcome is not Outcome.NO_EFFECT]
     held = [lesson for lesson in kept if lesson.effect is not None][: query.most]
     offered = [lesson for lesson in kept if lesson.effect is None][: query.most - len(held)]
     return LessonReport(

@@ -8,6 +8,7 @@ from bot.lessons.effect import (
     SECTION_END,
     SECTION_START,
     Effect,
+    Outcome,
     wilson_interval,
 )
 from bot.lessons.model import LESSON_WINDOW, AgentFigures, Lesson, LessonReport
@@ -54,7 +55,7 @@ def format_lesson(lesson: Lesson, report: LessonReport, repository: Repository, 
         number, which = lesson.numbers[0], "last" if lesson.is_latest_named else "for example"
         last = f", {which} in [{number}]({web.pull_url(repository, number)})"
     effect = lesson.effect
-    helped = f" It helped: {_format_effect(effect)}." if effect and effect.has_helped else ""
+    helped = f" It helped: {_format_effect(effect)}." if effect and effect.outcome is Outcome.HELPED else ""
     happened = f"{_format_broken(lesson, report)}{last}"
     return f"{where}{lesson.instruction} ({code_span(lesson.tag)}): {happened}.{helped}"
 
@@ -90,9 +91,9 @@ def render_removals(report: LessonReport) -> list[str]:
 def format_summary(report: LessonReport) -> str:
     """Format the weekly line: `Lessons: 2 helped, 1 without effect.`; empty if nothing was measured."""
     counts = (
-        (report.helped, "helped"),
+        (report.count(Outcome.HELPED), "helped"),
         (len(report.removals), "without effect"),
-        (report.measuring, "being measured"),
+        (report.count(Outcome.MEASURING), "being measured"),
     )
     parts = [f"{count} {outcome}" for count, outcome in counts if count]
     return f"Lessons: {', '.join(parts)}." if parts else ""
@@ -119,7 +120,7 @@ def report_json(report: LessonReport, repository: Repository, web: GitHubLinks) 
         "pull_requests": report.reviewed,
         "lessons": [_lesson_json(lesson, report, repository, web) for lesson in report.lessons],
         "removals": [_lesson_json(lesson, report, repository, web) for lesson in report.removals],
-        "helped": report.helped,
+        "helped": report.count(Outcome.HELPED),
         "without_effect": len(report.removals),
         "agents": [_figures_json(figures) for figures in report.figures],
         "markdown": render_section(report, repository, web),

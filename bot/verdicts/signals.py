@@ -181,11 +181,16 @@ def _pair_label_events(tag: str, events: Sequence[Verdict]) -> list[Verdict]:
     merged: list[Verdict] = []
     added: int | None = None
     for event in events:
-        if event.stance is Stance.REJECTS:
+        named = replace(event, id=f"label:{tag}@{int(event.at.timestamp())}")
+        if event.stance is Stance.REJECTS and added is not None and merged[added].counted > event.counted:
+            # A validator's label stands, although it was taken off; whoever puts it back adds nothing.
+            merged[added] = replace(merged[added], unlabelled_by="")
+            merged.append(named)
+        elif event.stance is Stance.REJECTS:
             # Verdicts of one second have no order, so only the last one of them is kept.
             merged = [other for other in merged if (other.at, other.stance) != (event.at, event.stance)]
             added = len(merged)
-            merged.append(replace(event, id=f"label:{tag}@{int(event.at.timestamp())}"))
+            merged.append(named)
         elif added is None:
             merged.append(event)
         elif event.unlabelled_by:
@@ -195,7 +200,8 @@ def _pair_label_events(tag: str, events: Sequence[Verdict]) -> list[Verdict]:
         else:
             merged[added] = replace(merged[added], lifted_at=event.at, unlabelled_by="")
             added = None
-    newest = max((i for i, other in enumerate(merged) if other.stance is Stance.REJECTS), default=None)
+    rejecting = [index for index, other in enumerate(merged) if other.stance is Stance.REJECTS]
+    newest = max(rejecting, key=lambda index: (merged[index].counted, index), default=None)
     if newest is not None:
         merged[newest] = replace(merged[newest], id=f"label:{tag}")
     return merged[-MAX_LABELS_KEPT - 1 :]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from cachetools import TLRUCache
@@ -15,12 +14,6 @@ CacheValue = TypeVar("CacheValue")
 
 KEEP_FACTOR = 20.0
 """A result is kept this many times longer than it took: computing it takes at most 1/20 of the time."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry(Generic[CacheValue]):
-    value: CacheValue
-    seconds: float
 
 
 class SingleFlightCache(Generic[CacheKey, CacheValue]):
@@ -36,8 +29,8 @@ class SingleFlightCache(Generic[CacheKey, CacheValue]):
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
         self._timer = timer
-        self._entries: TLRUCache[CacheKey, _Entry[CacheValue]] = TLRUCache(
-            max_size, lambda _, entry, now: now + max(seconds, keep_factor * entry.seconds), timer=timer
+        self._entries: TLRUCache[CacheKey, tuple[CacheValue, float]] = TLRUCache(
+            max_size, lambda _, entry, now: now + max(seconds, keep_factor * entry[1]), timer=timer
         )
         self._tasks: dict[CacheKey, asyncio.Task[CacheValue]] = {}
         self._semaphore = asyncio.Semaphore(concurrency)
@@ -46,7 +39,7 @@ class SingleFlightCache(Generic[CacheKey, CacheValue]):
         """Return the cached result or compute it; an error goes to all who wait, and is not cached."""
         entry = self._entries.get(key)
         if entry is not None:
-            return entry.value
+            return entry[0]
         task = self._tasks.get(key)
         if task is None:
             task = asyncio.create_task(self._compute(key, compute))
@@ -66,5 +59,5 @@ class SingleFlightCache(Generic[CacheKey, CacheValue]):
         async with self._semaphore:
             start = self._timer()
             value = await compute()
-        self._entries[key] = _Entry(value, self._timer() - start)
+        self._entries[key] = value, self._timer() - start
         return value

@@ -167,12 +167,16 @@ def paginate(request: web.Request, items: Sequence[PageItem]) -> tuple[Sequence[
 
 def query_integer(request: web.Request, name: str, default: int, maximum: int) -> int:
     """Read a positive integer from the query."""
-    text = request.query.get(name)
-    if text is None:
-        return default
-    if not (text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= maximum):
+    number = parse_integer(request.query.get(name, str(default)), maximum)
+    if number is None:
         raise ApiError(400, f"{name} must be an integer from 1 to {maximum}.")
-    return int(text)
+    return number
+
+
+def parse_integer(text: str, maximum: int) -> int | None:
+    """Parse a positive integer; None for anything else."""
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else 0
+    return number if 1 <= number <= maximum else None
 
 
 def _address(url: URL, page: int) -> str:

@@ -52,29 +52,33 @@ def parse_envelope(body: bytes) -> JsonObject | None:
 
 
 class _Part(TypedDict, total=False):
-    """What is read of the payload and of the objects in it; the rest is skipped, and costs no memory."""
+    """What is read of an object in the payload; the rest is skipped, and costs no memory."""
 
-    action: Any
-    after: Any
     head_sha: Any
     id: Any
-    lane: Any
     number: Any
-    sha: Any
+    pull_request: Any
     app: _Part | None
+    performed_via_github_app: _Part | None
+    user: _Part | None
+
+
+class _Envelope(TypedDict, total=False):
+    action: Any
+    after: Any
+    lane: Any
+    sha: Any
     check_run: _Part | None
     check_suite: _Part | None
     comment: _Part | None
     installation: _Part | None
     issue: _Part | None
-    performed_via_github_app: _Part | None
     pull_request: _Part | None
     repository: _Part | None
     sender: _Part | None
-    user: _Part | None
 
 
-_decode_envelope = msgspec.json.Decoder(_Part).decode
+_decode_envelope = msgspec.json.Decoder(_Envelope).decode
 _decode_any = msgspec.json.Decoder().decode
 
 

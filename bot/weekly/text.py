@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 
 from bot.gates.config import AuthorNaming
@@ -275,10 +275,14 @@ def render_week_comment(
 ) -> str:
     """Render the comment of a finished week, which gets mailed."""
     advice = f" Worth doing: {recommendations[0].short}." if recommendations else ""
-    return (
-        f"{_comment_marker(summary)}\n\n{_comment_result(summary)}\n\n"
-        f"{_most_broken(summary, context.gates)}{advice}\n"
-    )
+    numbers = {
+        "total_prs": summary.now.total,
+        "rejected_prs": summary.now.rejected,
+        "approval_rate": summary.now.approval_rate,
+        "trend": summary.trend.value,
+    }
+    broken = _most_broken(summary, context.gates)
+    return f"{_marker(summary, numbers)}\n\n{_comment_result(summary)}\n\n{broken}{advice}\n"
 
 
 _WHOLE_WEEK = "The whole week"
@@ -305,16 +309,6 @@ def week_in_marker(body: str) -> str | None:
     return week if isinstance(week, str) else None
 
 
-def _comment_marker(summary: WeeklySummary) -> str:
-    data = _marker_data(summary) | {
-        "total_prs": summary.now.total,
-        "rejected_prs": summary.now.rejected,
-        "approval_rate": summary.now.approval_rate,
-        "trend": summary.trend.value,
-    }
-    return render_marker(WEEKLY_MARKER, data)
-
-
 def _comment_result(summary: WeeklySummary) -> str:
     now, before = summary.now, summary.before
     none = "; none was reviewed the week before"
@@ -331,14 +325,15 @@ def _most_broken(summary: WeeklySummary, gates: Gates) -> str:
     return f"Most broken: {', '.join(names)}."
 
 
-def _marker_data(summary: WeeklySummary) -> dict[str, object]:
-    """Return what the markers of the description and of the comment have in common."""
-    return {"v": 1, "repository": summary.query.repository.full_name, "week": str(summary.query.week)}
+def _marker(summary: WeeklySummary, data: Mapping[str, object]) -> str:
+    """Render a marker: what those of the description and of the comment have in common, then the data."""
+    common = {"v": 1, "repository": summary.query.repository.full_name, "week": str(summary.query.week)}
+    return render_marker(WEEKLY_MARKER, {**common, **data})
 
 
 def _description_marker(summary: WeeklySummary) -> str:
     now, before = summary.now, summary.before
-    data = _marker_data(summary) | {
+    data = {
         "from": summary.query.week.monday.isoformat(),
         "to": _last_day(summary).isoformat(),
         "total_prs": now.total,
@@ -353,7 +348,7 @@ def _description_marker(summary: WeeklySummary) -> str:
         },
         "issue_breakdown": {gate.tag: gate.broken for gate in summary.gates[:MAX_TABLE_ROWS]},
     }
-    return render_marker(WEEKLY_MARKER, data)
+    return _marker(summary, data)
 
 
 def _heading(summary: WeeklySummary) -> str:

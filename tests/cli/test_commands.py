@@ -103,7 +103,6 @@ def test_every_command_has_help_with_an_example(name):
 def test_every_module_of_a_command_is_listed():
     modules = {path.stem for path in Path(cli.__file__).parent.glob("*.py")} - {
         "__init__",
-        "comment_lines",
         "common",
         "terminal",
     }

@@ -106,7 +106,7 @@ def test_a_tag_that_is_not_open_is_not_dismissed():
     (answer,) = outcome.replies
     assert (outcome.pull_request, answer.body) == (
         REJECTED,
-        "`near_duplicate` is not open here. 2 tags open: `date_errors` and `scope_error`.\n",
+        "`near_duplicate` is not open here. 2 issues open: `date_errors` and `scope_error`.\n",
     )
 
 
@@ -253,7 +253,7 @@ APPEAL = Ruling(
             REJECTED,
             (
                 "Rejected `1111111` for `near_duplicate`: `it is there already`. "
-                "3 tags open: `date_errors`, `scope_error` and `near_duplicate`.\n"
+                "3 issues open: `date_errors`, `scope_error` and `near_duplicate`.\n"
             ),
         ),
         (
@@ -261,7 +261,7 @@ APPEAL = Ruling(
             replace(REJECTED, rulings=(APPEAL,)),
             (
                 "Rejected `1111111` for `date_errors`. The appeal of `rio` against `date_errors` is refused. "
-                "2 tags open: `date_errors` and `scope_error`.\n"
+                "2 issues open: `date_errors` and `scope_error`.\n"
             ),
         ),
         (
@@ -269,7 +269,7 @@ APPEAL = Ruling(
             REJECTED,
             (
                 "Rejected `1111111` for `date_error`. No gate has the tag `date_error`, so it is only a warning. "
-                "Did you mean `date_errors`? 3 tags open: `date_errors`, `scope_error` and `date_error`.\n"
+                "Did you mean `date_errors`? 3 issues open: `date_errors`, `scope_error` and `date_error`.\n"
             ),
         ),
     ],

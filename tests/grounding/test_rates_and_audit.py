@@ -45,18 +45,19 @@ WEEK = [
 
 # rows 144–147
 def test_a_week_in_which_the_four_rates_differ():
-    week = grounding_rates(WEEK)
+    week = grounding_rates(WEEK).figures
     assert (
-        week.grounding_rate,
-        week.hallucination_rate,
-        week.verification_success_rate,
-        week.false_claim_rate,
+        week["grounding_rate"],
+        week["hallucination_rate"],
+        week["verification_success_rate"],
+        week["false_claim_rate"],
     ) == (0.55, 0.3, 0.688, 0.214)
-    assert week.figures["ungrounded_rate"] == week.figures["hallucination_rate"] == 0.3
+    assert week["ungrounded_rate"] == week["hallucination_rate"] == 0.3
 
 
 def test_nobody_has_a_rate_of_nothing():
-    assert (grounding_rates([]).grounding_rate, grounding_rates([]).false_claim_rate) == (None, None)
+    nothing = grounding_rates([]).figures
+    assert (nothing["grounding_rate"], nothing["false_claim_rate"]) == (None, None)
 
 
 # row 134

@@ -397,4 +397,4 @@ def test_the_iteration_history_has_the_documents_names():  # row 63 # row 64
 
 def test_the_feedback_history_keeps_the_last_five():  # row 51 # row 52
     found = export.feedback_history(of(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7).scored, Gates())
-    assert [entry["iteration"] for entry in found["feedback_history"]] == [3, 4, 5, 6, 7]
+    assert [entry["iteration"] for entry in found] == [3, 4, 5, 6, 7]

@@ -74,7 +74,7 @@ async def test_a_dismissal_lifts_its_tag_and_is_named_in_the_comment(journey, pu
         f"Dismissed: `scope_error` by `bob` at `{pull.head_sha[:7]}` (`the scope is given in the text`)."
         in sticky
     )
-    assert "1 tag open: `date_errors`." in answers(journey, pull)[0]
+    assert "1 issue open: `date_errors`." in answers(journey, pull)[0]
 
 
 async def test_dismissing_the_last_tag_resolves_until_it_is_named_again(journey, pull):

@@ -230,6 +230,19 @@ async def test_only_a_validator_lifts_a_label(journey, pull):
     assert await statuses(journey, pull) == {"date_errors": "withdrawn"}
 
 
+async def test_a_label_that_its_author_puts_back_stays_a_validators_to_remove(journey, pull):
+    journey.github.add_label(pull, "gate:date_errors", by="alice")
+    await settle(journey)
+    journey.github.remove_label(pull, "gate:date_errors", by="rio-agent[bot]")
+    await settle(journey)
+    journey.github.add_label(pull, "gate:date_errors", by="rio-agent[bot]")
+    assert await statuses(journey, pull) == {"date_errors": "new"}
+    assert "removed the label" not in journey.comments(pull)[0]
+    journey.github.remove_label(pull, "gate:date_errors", by="bob")
+    assert await statuses(journey, pull) == {"date_errors": "withdrawn"}
+    assert journey.markers(pull)[0]["verdict"] == "accept"
+
+
 async def test_whose_turn_it_is_follows_what_everybody_did(journey, pull):
     submitted = review(journey, pull, REJECT, "", (5, "this hides the KeyError"))
     await settle(journey)

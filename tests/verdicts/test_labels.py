@@ -57,6 +57,20 @@ def test_a_label_is_put_on_and_taken_off_by_time_in_whatever_order_it_is_told(re
         assert set(verdicts_from(*shuffled)) == set(in_order)
 
 
+def test_a_label_that_somebody_else_puts_back_still_is_its_validators():
+    events = (
+        label(minutes=1),
+        label(action="unlabeled", minutes=2, sender=BOB),
+        label(minutes=3, sender=BOB),
+    )
+    for shuffled in permutations(events):
+        (stands,) = [v for v in verdicts_from(*shuffled) if v.id == "label:date_errors"]
+        assert (stands.validator.name, stands.lifted_at, stands.unlabelled_by) == ("alice", None, "")
+    for shuffled in permutations((*events, label(action="unlabeled", minutes=4))):
+        counted = [v for v in verdicts_from(*shuffled) if v.counted]
+        assert [(v.id, v.lifted_at) for v in counted] == [("label:date_errors", at_minute(4))]
+
+
 def test_label_events_of_one_second_count_as_they_arrive():
     events = (
         label(),

@@ -38,6 +38,11 @@ def test_a_glance_builds_nothing_that_is_not_asked_for():
     }
 
 
+def test_a_comment_on_a_pull_request_is_in_its_lane_whatever_the_issue_says_of_it():
+    payload = {"issue": {"number": 3, "pull_request": {"url": "https://x"}}, "repository": {"id": 7}}
+    assert asked("issue_comment", parse_envelope(json.dumps(payload).encode())) == ("pr:7:3", False, None)
+
+
 VALUES = st.recursive(
     st.sampled_from([None, True, 0, 7, APP, 2.5, "", "created", "abc"]),
     lambda inner: (

@@ -21,7 +21,7 @@ from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
 from bot.github.errors import GitHubError
 from bot.github.model import TokenAccess
-from bot.history.fetch import Outcomes, fetch_outcomes
+from bot.history.fetch import Outcomes, fetch_author, fetch_outcomes
 from bot.history.forget import export_deliveries, export_person, find_deliveries_naming
 from bot.history.model import earliest_activity, window_of_last_hours
 from bot.history.patterns import compute_all_patterns, compute_patterns
@@ -51,6 +51,7 @@ from bot.web.responses import (
     cached_response,
     github_unavailable,
     paginate,
+    parse_integer,
     query_integer,
 )
 
@@ -110,9 +111,10 @@ class PullRequestEndpoints:
 
 def parse_number(text: str) -> int:
     """Parse a pull request's number from the path; raises `ApiError`."""
-    if not (text.isascii() and text.isdigit() and len(text) <= 10 and 1 <= int(text) <= _MAX_NUMBER):
+    number = parse_integer(text, _MAX_NUMBER)
+    if number is None:
         raise api_not_found("There is no such pull request.")
-    return int(text)
+    return number
 
 
 def _describe_progress(
@@ -127,7 +129,7 @@ def _describe_progress(
     scored = report.trajectory.scored if report else ()
     return {
         "iteration_history": iteration_history(scored, pull_request.tracked),
-        **feedback_history(scored, rules.gates, pull_request.tracked),
+        "feedback_history": feedback_history(scored, rules.gates, pull_request.tracked),
         "best_tracker": best_tracker(report.trajectory, pull_request.repository, site.web.host_url)
         if report
         else None,
@@ -292,8 +294,7 @@ class ReportEndpoints:
         login = request.match_info["login"]
         if access.account and access.account.login.lower() == login.lower():
             return access.account
-        author = await self.store.read(find_author, access.repository.id, login, shared=rules.history.shared)
-        author = author or Account(-1, login, bot=login.endswith("[bot]"))
+        author = await fetch_author(self.store, access.repository, login, rules)
         if not _is_record_visible(access, author, rules):
             raise _hidden_author()
         return author

@@ -137,14 +137,13 @@ class OidcVerifier:
                 leeway=_LEEWAY,
                 options={"require": _REQUIRED},
             )
-        except jwt.ExpiredSignatureError:
-            raise _refuse("it has expired; request a new one") from None
-        except jwt.InvalidAudienceError:
-            raise _refuse(f"its audience is not {self.audience}") from None
-        except jwt.InvalidIssuerError:
-            raise _refuse(f"its issuer is not {self.issuer}") from None
         except jwt.PyJWTError as error:
-            raise _refuse(str(error)[:200]) from None
+            reasons: dict[type[jwt.PyJWTError], str] = {
+                jwt.ExpiredSignatureError: "it has expired; request a new one",
+                jwt.InvalidAudienceError: f"its audience is not {self.audience}",
+                jwt.InvalidIssuerError: f"its issuer is not {self.issuer}",
+            }
+            raise _refuse(reasons.get(type(error), str(error)[:200])) from None
         return _parse_claims(claims)
 
 
