@@ -113,11 +113,7 @@ class PostgresDatabase:
 
     async def snapshot(self, work: TransactionWork[WorkResult]) -> WorkResult:
         """Run work that reads everything as it is at one moment, however long it takes."""
-        patient = _postgres_engine(self._url, self._clock, None)
-        try:
-            return await self._run(patient.execution_options(isolation_level="REPEATABLE READ"), work)
-        finally:
-            await patient.dispose()
+        return await self._run_patiently(work, "REPEATABLE READ")
 
     async def migrate(self, work: TransactionWork[None]) -> None:
         """Run the work in one instance at a time, however long it takes."""
@@ -126,11 +122,7 @@ class PostgresDatabase:
             transaction.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
             work(transaction)
 
-        patient = _postgres_engine(self._url, self._clock, None)
-        try:
-            await self._run(patient, alone)
-        finally:
-            await patient.dispose()
+        await self._run_patiently(alone, "READ COMMITTED")
 
     async def scrub(self, *, rewrite: bool = False) -> None:
         """Do nothing: the server's own vacuum removes old rows, and its settings decide about its log."""
@@ -140,6 +132,13 @@ class PostgresDatabase:
         if self._running:
             await asyncio.wait(self._running, timeout=CLOSE_SECONDS)
         await self._engine.dispose()
+
+    async def _run_patiently(self, work: TransactionWork[WorkResult], isolation: str) -> WorkResult:
+        patient = _postgres_engine(self._url, self._clock, None)
+        try:
+            return await self._run(patient.execution_options(isolation_level=isolation), work)
+        finally:
+            await patient.dispose()
 
     async def _run(self, engine: AsyncEngine, work: TransactionWork[WorkResult]) -> WorkResult:
         # In a task of its own, as SQLite's are in a thread: a connection whose user is cancelled between

@@ -167,17 +167,6 @@ class Claimant:
         return {"own": self.instance, "held": self.held, "lease": self.lease}
 
 
-@dataclass(frozen=True, slots=True)
-class LaneRest:
-    """How long a lane rests after a turn (None: until it has work), and how often it has failed.
-
-    It rests for an hour at most; a longer rate limit is its installation's pause.
-    """
-
-    seconds: float | None
-    attempt: int
-
-
 def add_arrivals(transaction: Transaction, arrivals: Sequence[tuple[str, int]]) -> None:
     """Make lanes due, unless they wait for a retry: for each arrival its lane and its installation's id."""
     if not arrivals:
@@ -229,18 +218,21 @@ def hold_lane(transaction: Transaction, claim: LaneClaim, owner: str) -> None:
 
 
 def release_owned_lane(
-    transaction: Transaction, claim: LaneClaim, owner: str, rest: LaneRest
+    transaction: Transaction, claim: LaneClaim, owner: str, retry_after: float | None, attempt: int
 ) -> float | None:
-    """Release the lane; returns when it is due again."""
-    values = {**_held(claim, owner), "attempts": rest.attempt}
+    """Release the lane until it is due for a retry, or has more to do; returns when it is due again.
+
+    It rests for an hour at most; a longer rate limit is its installation's pause.
+    """
+    values = {**_held(claim, owner), "attempts": attempt}
     # A lane that is done is innocent of earlier crashes; one that is due again is not proven so.
-    values["crashes_before"] = 0 if rest.seconds is None else claim.crashes
-    if rest.seconds is None:
+    values["crashes_before"] = 0 if retry_after is None else claim.crashes
+    if retry_after is None:
         free = _RELEASE_UNTIL_MORE
         values["seen"] = claim.arrivals
     else:
         free = _RELEASE_FOR
-        values["seconds"] = min(rest.seconds, LONGEST_REST)
+        values["seconds"] = min(retry_after, LONGEST_REST)
     row = transaction.execute(free, values).first()
     if row is None:
         raise LaneFenced(claim.lane)

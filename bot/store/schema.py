@@ -324,16 +324,12 @@ forgotten_table = Table(
     Column("at", Double, nullable=False),
 )
 
-REPOSITORY_TABLES = (
-    history_table,
-    fix_table,
-    reply_table,
-    audit_table,
-    weekly_issue_table,
-    weekly_run_table,
-    forgotten_table,
+REPOSITORY_TABLES = tuple(
+    table
+    for table in metadata.sorted_tables
+    if "repository_id" in table.c and table is not former_owner_table
 )
-"""Tables whose rows belong to one repository, by its id."""
+"""Tables whose rows belong to one repository, by its id, and go with it."""
 
 
 MIGRATIONS_PATH = Path(__file__).parent / "migrations"

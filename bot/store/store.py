@@ -197,10 +197,12 @@ class Store:
         What was noted is committed with it. Without `retry_after` the turn is finished, and the lane's count
         of crashes starts over.
         """
-        rest = lanes.LaneRest(retry_after, attempt)
 
         def release_lane(transaction: Transaction) -> float | None:
-            return _release_lane(transaction, claim, self.instance, rest)
+            due = lanes.release_owned_lane(transaction, claim, self.instance, retry_after, attempt)
+            if attempt > claim.attempt:
+                deliveries.count_attempt(transaction, claim)
+            return due
 
         has_notes = bool(self._notes.get((claim.lane, claim.fence)))
         try:
@@ -291,16 +293,6 @@ def _claim_lanes(transaction: Transaction, claimant: lanes.Claimant, limit: int)
 
 def _by_lane(rows: Iterable[LaneRow]) -> dict[str, tuple[LaneRow, ...]]:
     return {lane: tuple(group) for lane, group in groupby(rows, key=attrgetter("lane"))}
-
-
-def _release_lane(
-    transaction: Transaction, claim: LaneClaim, owner: str, rest: lanes.LaneRest
-) -> float | None:
-    """Release the lane; returns when it is due again."""
-    due = lanes.release_owned_lane(transaction, claim, owner, rest)
-    if rest.attempt > claim.attempt:
-        deliveries.count_attempt(transaction, claim)
-    return due
 
 
 @asynccontextmanager
