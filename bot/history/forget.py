@@ -477,7 +477,10 @@ def forget_person(transaction: Transaction, command: ForgetPerson) -> None:
         and_(audit_table.c.account_id == 0, audit_table.c.login == command.login),
     )
     transaction.execute(delete(audit_table).where(audit_table.c.repository_id == where, signed))
-    _anonymize_replies(transaction, command)
+    # What others asked about the person, such as their history.
+    about = reply_table.c.topic.icontains(f"login='{command.login}'", autoescape=True)
+    asked = update(reply_table).where(reply_table.c.repository_id == where, about)
+    transaction.execute(asked.values(topic="forgotten"))
     _anonymize_records(transaction, command)
     _anonymize_pull_requests(transaction, command)
     _anonymize_writes(transaction, command)
@@ -540,13 +543,6 @@ def _anonymize_records(transaction: Transaction, command: ForgetPerson) -> None:
         record = anonymize(decode(row.record, HistoryRecord), ForgottenPerson(who, command.at))
         values = {"record": encode(record), "author_id": record.author.id, "login": record.author.login}
         transaction.execute(update(history_table).where(history_table.c.lane == row.lane).values(values))
-
-
-def _anonymize_replies(transaction: Transaction, command: ForgetPerson) -> None:
-    """Anonymize what others asked about the person, such as their history."""
-    here = reply_table.c.repository_id == command.repository_id
-    about = reply_table.c.topic.icontains(f"login='{command.login}'", autoescape=True)
-    transaction.execute(update(reply_table).where(here, about).values(topic="forgotten"))
 
 
 def _anonymize_pull_requests(transaction: Transaction, command: ForgetPerson) -> None:

@@ -38,13 +38,7 @@ from bot.store.model import Delivery
 from bot.values import Repository
 
 
-def parse_repository_event(action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    """A repository was renamed, transferred, deleted, or changed its visibility."""
-    return RepositoryEvent(action, payloads.parse_repository(payload))
-
-
-def parse_installation_event(action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    """The App was installed in repositories, or removed from them."""
+def _installation(action: str, payload: JsonObject) -> Event | IgnoredEvent:
     installation_id = require_id(payload, "installation.id")
     removed = (get_integer(item, "id") for item in _items(payload, "repositories_removed"))
     items = _items(payload, "repositories" if action == "created" else "repositories_added")
@@ -154,8 +148,6 @@ _REQUEST_ACTIONS = frozenset({"review_requested"})
 _REVIEW_ACTIONS = frozenset({"submitted", "edited", "dismissed"})
 _COMMENT_ACTIONS = frozenset({"created", "edited", "deleted"})
 
-_REPOSITORY_ACTIONS = frozenset({"renamed", "transferred", "privatized", "publicized", "deleted", "edited"})
-
 _EventParser = Callable[[str, JsonObject], Event | IgnoredEvent]
 _PARSERS: Mapping[str, tuple[_EventParser, frozenset[str]]] = {
     "check_run": (payloads.parse_check_run, frozenset({"created", "completed"})),
@@ -165,15 +157,18 @@ _PARSERS: Mapping[str, tuple[_EventParser, frozenset[str]]] = {
     "pull_request_review_comment": (_inline_comment, _COMMENT_ACTIONS),
     "pull_request_review_thread": (_thread, frozenset({"resolved", "unresolved"})),
     "push": (payloads.parse_push, _ANY),
-    "repository": (parse_repository_event, _REPOSITORY_ACTIONS),
+    "repository": (
+        lambda action, payload: RepositoryEvent(action, payloads.parse_repository(payload)),
+        frozenset({"renamed", "transferred", "privatized", "publicized", "deleted", "edited"}),
+    ),
     "status": (payloads.parse_status, _ANY),
 }
 _UNSUBSCRIBED_PARSERS: Mapping[str, tuple[_EventParser, frozenset[str]]] = {
     "installation": (
-        parse_installation_event,
+        _installation,
         frozenset({"created", "deleted", "unsuspend", "new_permissions_accepted"}),
     ),
-    "installation_repositories": (parse_installation_event, frozenset({"added", "removed"})),
+    "installation_repositories": (_installation, frozenset({"added", "removed"})),
 }
 
 

@@ -267,7 +267,7 @@ class SqliteDatabase:
     def __init__(self, path: Path, clock: StoreClock | None) -> None:
         _keep_private(path)
         self._path = path
-        self._clock = clock or _process_clock
+        self._clock = clock or partial(datetime.now, UTC)
         self._time = _TransactionTime()
         self._statements = PreparedStatements(self._time.get)
         # SQLite has room for one writer; that ours queue up here is cheaper than waiting for its lock.
@@ -508,7 +508,3 @@ def _write_ahead(connection: DriverConnection) -> None:
             if refused.sqlite_errorcode != SQLITE_BUSY or time.monotonic() > until:
                 raise
         time.sleep(BUSY_RETRY_SECONDS)  # in a thread of the store's; nothing tells when the other is done
-
-
-def _process_clock() -> datetime:
-    return datetime.now(UTC)

@@ -32,7 +32,6 @@ from bot.pull_request.effects import CancelWrite, Effect, ShowComment
 from bot.pull_request.model import StickyComment
 from bot.store.codec import decode_effect, encode_effect
 from bot.store.database import NOW, Transaction, to_datetime, upsert
-from bot.store.dialects import Database
 from bot.store.lanes import notify_workers
 from bot.store.model import BlockedWrites, LaneFenced, OutboxRow, PermissionBlock, RowState
 from bot.store.pull_requests import save_sticky
@@ -350,12 +349,6 @@ def clear_blocks(transaction: Transaction, installation_id: int) -> None:
     _release(transaction, outbox_table.c.refusal.startswith(f"{installation_id}:", autoescape=True))
 
 
-async def sweep_blocks(database: Database) -> None:
-    """Retry what was refused a while ago, and delete what was blocked for too long."""
-    await database.write(_delete_expired)
-    await database.write(_retry_old)
-
-
 def load_blocked_writes(transaction: Transaction) -> tuple[BlockedWrites, ...]:
     """Load the writes that wait for a permission, by repository and kind."""
     repository, block = repository_table.c, permission_block_table.c
@@ -373,12 +366,14 @@ def load_blocked_writes(transaction: Transaction) -> tuple[BlockedWrites, ...]:
     )
 
 
-def _retry_old(transaction: Transaction) -> None:
+def retry_blocked(transaction: Transaction) -> None:
+    """Let what was refused a while ago be tried again."""
     fresh = and_(permission_block_table.c.key == outbox_table.c.refusal, _IS_RECENT)
     _release(transaction, ~exists().where(fresh))
 
 
-def _delete_expired(transaction: Transaction) -> None:
+def delete_blocked(transaction: Transaction) -> None:
+    """Delete what was blocked for too long."""
     old = NOW - BLOCK_KEPT_SECONDS
     transaction.execute(
         delete(outbox_table).where(outbox_table.c.refusal.is_not(None), outbox_table.c.created_at < old)
