@@ -38,11 +38,11 @@ from bot.store.model import StoreUnavailable
 from bot.store.store import Store, open_store
 from bot.turn.rule_book import build_rule_book, default_rules
 from bot.web.api.access import AccessCache, RepositoryGuard
-from bot.web.api.endpoints import PublicEndpoints, PullRequestEndpoints, ReportEndpoints
+from bot.web.api.endpoints import PublicEndpoints, RepositoryEndpoints
 from bot.web.api.oidc import open_verifier
 from bot.web.api.validations import ValidationEndpoints
 from bot.web.bodies import BodyBudget
-from bot.web.monitoring import Metrics, StatusPage
+from bot.web.monitoring import Monitoring
 from bot.web.server import build_application, health_routes
 from bot.web.setup import InstallationPages, RegistrationPages, SetupSessions
 from bot.web.webhook import WebhookHandler
@@ -175,13 +175,11 @@ async def _serve(
     bodies = BodyBudget(lambda reason: meter.bodies_refused.labels(reason).inc())
     webhook = WebhookHandler(store, secrets, ACCEPTED_EVENTS, configuration.app_id, bodies=bodies)
     tags = frozenset(default_rules().gates.tags)
-    metrics = Metrics(meter, store, configuration.metrics_token, tags, utc_now)
-    status = StatusPage(meter, store, configuration.metrics_token, utc_now)
+    monitoring = Monitoring(meter, store, configuration.metrics_token, tags, utc_now)
     routes = [
         *webhook.routes(),
         *health_routes(partial(_check_readiness, store, worker)),
-        *metrics.routes(),
-        *status.routes(),
+        *monitoring.routes(),
     ]
     if setup_sessions:
         pages = InstallationPages(setup_sessions, lambda: open_app_api_from(configuration), utc_now)
@@ -224,9 +222,8 @@ async def _api_routes(
             store, github, rule_book, bodies, new_id, utc_now, configuration.public_url or ""
         )
         yield [
-            *PullRequestEndpoints(store, rule_book, site, utc_now).routes(guard),
-            *ReportEndpoints(store, github, rule_book, site, utc_now).routes(guard),
-            *PublicEndpoints(github.me, rule_book).routes(guard),
+            *RepositoryEndpoints(store, github, rule_book, site, utc_now).routes(guard),
+            *PublicEndpoints(github.me).routes(),
             *validations.routes(guard),
         ]
 

@@ -398,7 +398,7 @@ def logged(form: str, text: str) -> object:
 
 GROUPS: Mapping[str, Mapping[str, Reader]] = {
     "markdown": {
-        "spans": spans.parse_spans,
+        "spans": spans.cover_pieces,
         "mask": lambda text: spans.mask_hidden(text, *SpanKind),
         "fences": spans.find_fences,
         "comments": spans.find_comments,

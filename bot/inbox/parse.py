@@ -107,11 +107,9 @@ def _inline_comment(action: str, payload: JsonObject) -> Event | IgnoredEvent:
 
 def _thread(action: str, payload: JsonObject) -> Event | IgnoredEvent:
     comments = _items(payload, "thread.comments")
-    urls = (get_text(comment, "html_url") for comment in comments)
     return ReviewThreadEvent(
         action,
         payloads.parse_payload_pull_request(payload),
-        tuple(url for url in urls if url),
         comment_id=require_id(comments[0], "id") if comments else 0,
         sender=payloads.parse_account(payload, "sender"),
         at=get_time(payload, "updated_at"),
@@ -213,7 +211,8 @@ def lane_of_payload(event: str, payload: JsonObject) -> str | None:
         if event not in _LANES:
             return None
         kind, *paths = _LANES[event]
-        if kind == "issue" and get_path(payload, "issue.pull_request"):
+        # The envelope keeps none of its addresses: it is empty there.
+        if kind == "issue" and get_path(payload, "issue.pull_request") is not None:
             kind = "pr"
         return ":".join((kind, *(_lane_part(payload, path) for path in paths)))
     except PayloadError:

@@ -33,11 +33,11 @@ Piece: TypeAlias = tuple[SpanKind, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A fenced code block: its info string, its text, and the line of the opening fence."""
+    """A fenced code block: its info string, its text, and the offset of its first line."""
 
     info: str
     text: str
-    line: int
+    start: int
 
 
 @dataclass(slots=True)
@@ -72,16 +72,12 @@ def normalize_label(text: str) -> str:
 def read_blocks(body: str) -> Blocks:
     """Sort the lines of a body into blocks, as CommonMark does in the common cases."""
     reader = _Reader(body)
-    at = number = 0
+    at = 0
     while at < len(body):
-        number += 1
         end, after = reader.line(at)
-        reader.read(number, at, end)
-        at = after
-        if reader.resume > at:  # what a fence or a comment covers is no line of its own
-            last = reader.breaks.rfind("\n", at, reader.resume) + 1
-            number += reader.breaks.count("\n", at, last)
-            at = max(at, last)
+        reader.read(at, end, after)
+        # What a fence or a comment covers is no line of its own.
+        at = max(after, reader.breaks.rfind("\n", after, reader.resume) + 1)
     return reader.finish()
 
 
@@ -92,8 +88,9 @@ def with_plain_breaks(body: str) -> str:
 
 _LETTERS = frozenset(ascii_letters)
 """What no block begins with: most lines do."""
-_DIGITS, _AFTER_NUMBER, _LONGEST_NUMBER = frozenset("0123456789"), frozenset(".)"), 9
-_BULLETS, _BLANKS = frozenset("-+*"), frozenset(" \t")
+_ITEM = regex.Regex(r"([-+*]|[0-9]{1,9}[.)])([ \t]+|$)")
+_FENCE_MARK = regex.Regex(r"`{3,}|~{3,}")
+_QUOTE_SIGNS = regex.Regex(r"(?: {0,3}>[ \t]?)*")
 _TASKS = ("[ ]", "[x]", "[X]")
 _RAW = ("pre", "script", "style", "textarea")
 _DEFINITION = regex.Regex(
@@ -119,9 +116,9 @@ class _Reader:
         self.paragraph: tuple[int, int] | None = None
         self.quoted_fence = ""
         self.quoted_text = False
-        self.quoted_line = -1
+        self.quoted_until = -1  # where the line begins that follows a quoted one
         self.resume = 0  # a fence, a comment or a raw HTML block covers everything before this offset
-        self.number = 0
+        self.start = self.after = 0  # of the line that is read
 
     def line(self, start: int) -> tuple[int, int]:
         """Return where the line ends that starts there, without and with what ends it."""
@@ -130,8 +127,8 @@ class _Reader:
             return len(self.body), len(self.body)
         return (end - self.body.startswith("\r\n", end - 1) if end > start else end), end + 1
 
-    def read(self, number: int, start: int, end: int) -> None:
-        self.number = number
+    def read(self, start: int, end: int, after: int) -> None:
+        self.start, self.after = start, after
         if end <= self.resume:
             return
         first = self.body[start]
@@ -165,7 +162,7 @@ class _Reader:
         begin = end + (2 if self.body.startswith("\r\n", end) else 1)
         text_end, self.resume = self._end_of_fence(mark, end)
         text = _plain(self.body[begin:text_end], indent) if text_end >= begin else ""
-        self.found.fences.append(Fence(info.strip(), text, self.number))
+        self.found.fences.append(Fence(info.strip(), text, self.start))
         self.found.pieces.append((SpanKind.FENCE, at, self.resume))
 
     def _end_of_fence(self, mark: str, at: int) -> tuple[int, int]:
@@ -287,7 +284,7 @@ class _Reader:
     def _goes_on_quoting(self, at: int, end: int) -> bool:
         """Take a further line into the quote that the line before belongs to."""
         pieces = self.found.pieces
-        if self.quoted_line != self.number - 1 or self.lists or pieces[-1][0] is not SpanKind.QUOTE:
+        if self.quoted_until != self.start or self.lists or pieces[-1][0] is not SpanKind.QUOTE:
             return False
         _, start, _ = pieces.pop()
         self._quote(at, end, goes_on=self.quoted_text)
@@ -295,7 +292,7 @@ class _Reader:
         return True
 
     def _quote(self, at: int, end: int, *, goes_on: bool) -> None:
-        self.quoted_line = self.number
+        self.quoted_until = self.after
         self.found.pieces.append((SpanKind.QUOTE, at, end))
         inner = _unquoted(self.body[at:end])
         bare = inner.strip()
@@ -352,24 +349,14 @@ def _closes(bare: str, mark: str) -> bool:
 
 def _item(line: str) -> _Item | None:
     """Return how the list item begins, or None if the line is none."""
-    size = 0
-    while line[size : size + 1] in _DIGITS:
-        size += 1
-    if line[size : size + 1] not in (_AFTER_NUMBER if size else _BULLETS) or size > _LONGEST_NUMBER:
-        return None
-    size += 1
-    end = size
-    while line[end : end + 1] in _BLANKS:
-        end += 1
-    return (line[:size], line[size:end]) if end > size or not line[size:] else None
+    match = _ITEM.match(line)
+    return (match[1], match[2]) if match else None
 
 
 def _fence_mark(line: str) -> tuple[str, str]:
     """Return what opens a fence, and the rest of the line; nothing if none is opened."""
-    sign = line[:1]
-    info = line.lstrip(sign) if sign in ("`", "~") else line
-    length = len(line) - len(info)
-    return (line[:length], info) if length >= 3 else ("", "")
+    match = _FENCE_MARK.match(line) if line[:1] in ("`", "~") else None
+    return (match[0], line[match.end() :]) if match else ("", "")
 
 
 def _is_heading(line: str) -> bool:
@@ -385,16 +372,7 @@ def _raw_tag(line: str) -> str:
 
 def _unquoted(line: str) -> str:
     """Return the line without the signs of a quote that it begins with."""
-    at = 0
-    while (sign := _skip_blanks(line, at)) - at < 4 and line.startswith(">", sign):
-        at = sign + 1 + (line[sign + 1 : sign + 2] in (" ", "\t"))
-    return line[at:]
-
-
-def _skip_blanks(line: str, at: int) -> int:
-    while line.startswith(" ", at):
-        at += 1
-    return at
+    return line[_QUOTE_SIGNS.match(line).end() :]  # type: ignore[union-attr]  # it matches nothing as well
 
 
 def _defined_label(line: str) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 from string import ascii_letters
 
 from bot import regex
@@ -16,7 +15,6 @@ from bot.markdown.blocks import (
     end_of_closing_tag,
     normalize_label,
     read_blocks,
-    with_plain_breaks,
 )
 from bot.markdown.scan import end_of_run, runs
 from bot.regex import is_word
@@ -27,7 +25,7 @@ def read_inline(body: str, start: int, end: int, labels: Collection[str]) -> lis
     brackets = bool(labels) or body.find("](", start, end) >= 0
     if not brackets and not _has_more_than_code(body, start, end):
         return list(_single_ticked(body, start, end))
-    return _Scanner(body, start, end, labels, _WITH_BRACKETS if brackets else _INLINE_SIGNS).scan()
+    return _Scanner(body, start, end, labels, _INLINE_AND_BRACKETS if brackets else _INLINE).scan()
 
 
 def _has_more_than_code(body: str, start: int, end: int) -> bool:
@@ -45,10 +43,9 @@ def _single_ticked(body: str, start: int, end: int) -> Iterator[Piece]:
         yield SpanKind.CODE, opening, start
 
 
-_ADDRESS, _WEB = "://", "www."
-_INLINE_SIGNS = ("`", "<", "\\", _ADDRESS, _WEB)
-_WITH_BRACKETS = (*_INLINE_SIGNS, "[", "![", "]")
-_SCHEMES = ("https", "http", "ftp")
+_SIGN = r"`+|<|\\|[hH][tT]{2}[pP][sS]?://|[fF][tT][pP]://|[wW]{3}\."
+_INLINE = regex.Regex(_SIGN)
+_INLINE_AND_BRACKETS = regex.Regex(rf"{_SIGN}|!?\[+|\]+")
 _TAG = regex.Regex(r"/?[A-Za-z][A-Za-z0-9-]*(?:[\s/][^<>]*)?")
 _AUTOLINK = regex.Regex(r"[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[^\s<>@:/]+@[^\s<>@:/]+")
 _CODE_TAGS = ("code", "kbd", "samp", "tt")
@@ -61,84 +58,44 @@ _LONGEST_LABEL = 999
 class _Scanner:
     """Goes once from left to right; remembers open brackets and what can no longer be closed."""
 
-    def __init__(
-        self, body: str, start: int, end: int, labels: Collection[str], signs: tuple[str, ...]
-    ) -> None:
+    def __init__(self, body: str, start: int, end: int, labels: Collection[str], signs: regex.Regex) -> None:
         self.body = body
-        self.at = start
+        self.start = self.at = start
         self.end = end
         self.labels = labels
-        self.upcoming = dict.fromkeys(signs, -1)  # where each sign stands next, or the end
+        self.signs = signs
         self.found: list[Piece] = []
         self.openers: list[tuple[int, int]] = []  # offset, pieces found before it
         self.dead = 0  # openers below this may not be links any more: links do not nest
         self.bracket = -1  # the last bracket seen, so that a label is known to hold none
         self.ticks: dict[int, list[int]] | None = None
-        self.lowered: str | None = None
-        self.lowered_from = 0
         self.unclosable: set[str] = set()
 
     def scan(self) -> list[Piece]:
-        while (sign := self._next_sign()) is not None:
-            at = self.upcoming[sign]
-            self.at = at + 1
-            if sign == "`":
-                self._code(at)
-            elif sign == "<":
-                self._angle(at)
-            elif sign == "\\":
-                self.at = min(self.end, at + 2)
-            elif sign == "]":
-                self.at = end_of_run("]", self.body, at, self.end)
-                self._close_all(at, self.at)
-            elif sign in ("[", "!["):
-                self.at = end_of_run("[", self.body, at + len(sign) - 1, self.end)
-                self._open(at, self.at)
-            else:
-                self.at = at + len(_WEB) if sign is _WEB else self.body.index("//", at) + 2
-                self._address(at)
+        for sign in self.signs.finditer(self.body[self.start : self.end]):
+            # A piece may have ended inside a run of signs: the rest of it is read by itself.
+            while self.at < self.start + sign.end():
+                self._read(max(self.at, self.start + sign.start()), self.start + sign.end())
         return self.found
 
-    def _next_sign(self) -> str | None:
-        """Return the next sign; the next position of each is looked up only when the last one was passed."""
-        nearest, sign = self.end, None
-        for each, known in self.upcoming.items():
-            at = known if known >= self.at else self._find(each)
-            self.upcoming[each] = at
-            if at < nearest:
-                nearest, sign = at, each
-        return sign
-
-    def _find(self, sign: str) -> int:
-        if sign is _ADDRESS:
-            at = self._find_scheme()
-        elif sign is _WEB:
-            at = self._find_web()
-        else:
-            at = self.body.find(sign, self.at, self.end)
-        return self.end if at < 0 else at
-
-    def _find_scheme(self) -> int:
-        colon = self.body.find(_ADDRESS, self.at, self.end)
-        while colon >= 0:
-            before = self.body[max(self.at, colon - 5) : colon].lower()
-            scheme = next(filter(before.endswith, _SCHEMES), None)
-            if scheme:
-                return colon - len(scheme)
-            colon = self.body.find(_ADDRESS, colon + 3, self.end)
-        return -1
-
-    def _find_web(self) -> int:
-        if self.lowered is None:  # of the same length: one capital letter alone becomes two small ones
-            self.lowered = self.body[self.at : self.end].replace("\u0130", "I").lower()
-            self.lowered_from = self.at
-        found = self.lowered.find(_WEB, self.at - self.lowered_from)
-        while found >= 0:
-            at = self.lowered_from + found
-            if not (at and is_word(self.body[at - 1])):
-                return at
-            found = self.lowered.find(_WEB, found + 1)
-        return -1
+    def _read(self, at: int, end: int) -> None:
+        """Read what a sign between two offsets may begin or end."""
+        self.at = end
+        match self.body[at]:
+            case "`":
+                self._code(at)
+            case "<":
+                self._angle(at)
+            case "\\":
+                self.at = min(self.end, at + 2)
+            case "]":
+                self._close_all(at, end)
+            case "[" | "!":
+                self._open(at, end)
+            case "w" | "W" if not (at and is_word(self.body[at - 1])):
+                self._address(at)
+            case "h" | "H" | "f" | "F":
+                self._address(at)
 
     def _add(self, kind: SpanKind, start: int, end: int) -> None:
         self.found.append((kind, start, end))
@@ -308,33 +265,16 @@ class _Scanner:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkdownSpan:
-    """A stretch of the body of one kind; `line` is where it starts, counted from 1."""
-
-    kind: SpanKind
-    start: int
-    end: int
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
 class HtmlComment:
-    """The text between `<!--` and `-->`, and the line on which it starts."""
+    """A comment's offsets, and the text between `<!--` and `-->`."""
 
     text: str
-    line: int
-
-
-def parse_spans(body: str) -> tuple[MarkdownSpan, ...]:
-    """Cover the whole body in order, without gap or overlap; nothing for an empty body."""
-    starts = _line_starts(body)
-    return tuple(
-        MarkdownSpan(kind, start, end, bisect_right(starts, start)) for kind, start, end in cover_pieces(body)
-    )
+    start: int
+    end: int
 
 
 def cover_pieces(body: str) -> list[Piece]:
-    """Cover the whole body as `parse_spans` does, but without the lines, which take longest to find."""
+    """Cover the whole body in order, without gap or overlap; nothing for an empty body."""
     if not body:
         return []
     if not _may_be_marked_up(body):
@@ -350,7 +290,7 @@ def mask_hidden(body: str, *hidden: SpanKind) -> str:
     done = 0
     for kind, start, end in _pieces(body):
         if kind in hidden:
-            parts += (body[done:start], _blank(body[start:end]))
+            parts += (body[done:start], blank(body[start:end]))
             done = end
     return "".join((*parts, body[done:])) if parts else body
 
@@ -367,9 +307,9 @@ def find_comments(body: str) -> tuple[HtmlComment, ...]:
     if "<!--" not in body:
         return ()
     return tuple(
-        HtmlComment(body[span.start + 4 : max(span.start + 4, span.end - 3)], span.line)
-        for span in parse_spans(body)
-        if span.kind is SpanKind.COMMENT and body.endswith("-->", span.start, span.end)
+        HtmlComment(body[start + 4 : max(start + 4, end - 3)], start, end)
+        for kind, start, end in _pieces(body)
+        if kind is SpanKind.COMMENT and body.endswith("-->", start, end)
     )
 
 
@@ -416,16 +356,13 @@ def _covered(pieces: list[Piece], length: int) -> list[Piece]:
     return found
 
 
-def _line_starts(body: str) -> list[int]:
-    return [0, *accumulate(len(line) + 1 for line in with_plain_breaks(body).split("\n"))][:-1]
-
-
 def has_visible_text(body: str) -> bool:
     """Whether a body says anything beside its hidden comments."""
     return bool(mask_hidden(body, SpanKind.COMMENT).strip())
 
 
-def _blank(text: str) -> str:
+def blank(text: str) -> str:
+    """Replace all but the ends of lines by blanks."""
     lines = (line.split("\r") for line in text.split("\n"))
     return "\n".join(["\r".join([" " * len(part) for part in line]) for line in lines])
 

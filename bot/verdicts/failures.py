@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
 from bot import regex
+from bot.gates.packs import load_rules
 from bot.logging import PRIVATE_KEY, Redaction
 from bot.values import Location
 from bot.verdicts.locations import repository_location
@@ -17,10 +19,13 @@ _LONGEST_LINE = 400
 _LONGEST_VALUE = 120
 
 _redact = Redaction()
-_PATH = r"(?P<path>(?:[A-Za-z]:)?[^\s:()\"'<>|,]{1,200}\.[A-Za-z][A-Za-z0-9]{0,9})"
-_LINE = r"(?P<line>[1-9][0-9]{0,6})"
 _COLOURS = regex.Regex(r"\x1b\[[0-9;]*[A-Za-z]|^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,20}Z ?")
-_EXCEPTION = r"(?:[A-Za-z_][\w.]*(?:Error|Exception|Failure|Panic|Interrupt|Warning|Exit)\b|Failed\b)"
+_PARTS = {
+    "<PATH>": r"(?P<path>(?:[A-Za-z]:)?[^\s:()\"'<>|,]{1,200}\.[A-Za-z][A-Za-z0-9]{0,9})",
+    "<LINE>": r"(?P<line>[1-9][0-9]{0,6})",
+    "<EXCEPTION>": r"(?:[A-Za-z_][\w.]*(?:Error|Exception|Failure|Panic|Interrupt|Warning|Exit)\b|Failed\b)",
+}
+"""The parts that patterns of `rules/runners.yml` have in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,7 @@ def _read_line(line: str, failure: CheckFailure) -> CheckFailure:
         # Of a trace the last frame of the project, until the error itself was printed.
         location = repository_location(frame["path"], frame["line"]) if not failure.error else None
         return replace(failure, location=location) if location else failure
-    for pattern in _ERRORS:
+    for pattern in _patterns("errors"):
         match = pattern.match(line)
         if match is None or _NO_ERROR.search(line):
             continue
@@ -112,7 +117,7 @@ def _read_line(line: str, failure: CheckFailure) -> CheckFailure:
             ),
         )
     if not failure.location or not failure.location.line:
-        for pattern in _LOCATIONS:
+        for pattern in _patterns("locations"):
             match = pattern.match(line)
             location = repository_location(match["path"], match["line"]) if match else None
             if location and not _is_class_file(location.path):
@@ -121,7 +126,7 @@ def _read_line(line: str, failure: CheckFailure) -> CheckFailure:
 
 
 def _read_test(line: str, failure: CheckFailure) -> CheckFailure:
-    for pattern in _TESTS:
+    for pattern in _patterns("tests"):
         match = pattern.match(line)
         if match is None:
             continue
@@ -140,7 +145,7 @@ def _read_values(line: str, failure: CheckFailure) -> CheckFailure:
     """Add expected and actual values where the line states them as such."""
     if failure.expected and failure.actual:
         return failure
-    for pattern in _BOTH:
+    for pattern in _patterns("comparisons"):
         if match := pattern.search(line):
             return replace(failure, expected=_value(match["expected"]), actual=_value(match["actual"]))
     if not failure.expected and (match := _EXPECTED.match(line)):
@@ -148,6 +153,15 @@ def _read_values(line: str, failure: CheckFailure) -> CheckFailure:
     if failure.expected and (match := _ACTUAL.match(line)):
         return replace(failure, actual=_value(match["actual"]))
     return failure
+
+
+@cache
+def _patterns(name: str) -> tuple[regex.Regex, ...]:
+    """Return the patterns of a section of `rules/runners.yml`."""
+    patterns = [runner["pattern"] for runner in load_rules("runners")[name]]
+    for part, meaning in _PARTS.items():
+        patterns = [pattern.replace(part, meaning) for pattern in patterns]
+    return tuple(map(regex.Regex, patterns))
 
 
 def _is_class_file(path: str) -> bool:
@@ -168,77 +182,8 @@ _FILE_ALONE = regex.Regex(
 _STYLISH = regex.Regex(r"\s{1,8}(?P<line>[1-9][0-9]{0,6}):[0-9]+\s{1,8}error\s{1,8}(?P<error>.{1,300})")
 _NUMBERED = regex.Regex(r"\s{1,4}[0-9]{1,4}\) (?P<test>\S.{0,200})$")  # mocha
 _TITLED = regex.Regex(r"\s{5,20}(?P<test>\S.{0,200}):$")
-_TESTS = tuple(
-    regex.Regex(pattern)
-    for pattern in (
-        r"FAILED (?P<test>\S{1,300}::\S[^\n]{0,200}?)(?: - (?P<error>.{1,300}))?$",  # pytest
-        r"_{3,} (?P<test>(?:[A-Z]\w*\.)?test\w*(?:\[[^\]]{0,100}\])?) _{3,}$",
-        r"(?P<test>\S{1,200}::\S{1,200}) FAILED\b",
-        r"(?:FAIL|ERROR): (?P<test>test\w*) \([\w.]{1,200}\)",  # unittest
-        r"\s*● (?P<test>[^\n]{1,250} › [^\n]{1,200})$",  # jest
-        r"\s*FAIL\s+(?P<path>\S{1,200}\.[a-z]{2,4}) > (?P<test>.{1,250})$",  # vitest
-        r"\s*--- FAIL: (?P<test>\S{1,200}) \(",  # go
-        r"test (?P<test>\S{1,200}) \.\.\. FAILED",  # cargo
-        r"thread '(?P<test>[\w:]{1,200}::[\w:]{1,200})' (?:\([0-9]{1,9}\) )?panicked at",
-        r"(?:\[ERROR\] +)?(?P<test>[\w.$]{1,150}(?:Test|Tests|IT)\.\w{1,100}):[0-9]+ (?P<error>.{1,300})",
-        r"\[ERROR\] +(?P<test>[\w.$]{1,150}(?:Test|Tests|IT)\.\w{1,100})\b.{0,60}<<< (?:FAILURE|ERROR)!",
-        r"(?P<test>[\w.$]{1,150} > [^\n]{1,150}) FAILED$",  # gradle
-        r"rspec \.?/?(?P<path>\S{1,200}_spec\.rb):(?P<line>[1-9][0-9]{0,6}) # (?P<test>.{1,200})",
-        r"\s*<testcase [^>]{0,300}?\bname=\"(?P<test>[^\"]{1,200})\"[^>]{0,300}><failure",
-        r"not ok [0-9]+ -? ?(?P<test>.{1,200})",  # TAP
-        r"\s{0,6}[✗✘×] (?P<test>\S.{1,200}?)(?: \(?[0-9.]+ ?m?s\)?)?$",
-    )
-)
-_ERRORS = tuple(
-    regex.Regex(pattern)
-    for pattern in (
-        rf"E {{1,12}}(?P<error>{_EXCEPTION}.{{0,300}}|assert .{{1,300}})",  # pytest
-        rf"{_PATH}:{_LINE}: (?P<error>{_EXCEPTION}.{{0,200}})$",
-        rf"{_PATH}\({_LINE},[0-9]+\): error (?P<error>.{{1,300}})",  # tsc, msbuild
-        rf"{_PATH}:{_LINE}:[0-9]+ - error (?P<error>.{{1,300}})",
-        rf"{_PATH}:{_LINE}(?::[0-9]+)?: (?:fatal )?error: (?P<error>.{{1,300}})",  # gcc, mypy, javac
-        rf"{_PATH}:{_LINE}:[0-9]+:? (?P<error>[A-Z]{{1,5}}[0-9]{{2,5}}\b.{{1,300}})",  # ruff, flake8
-        rf"{_PATH}:{_LINE}:[0-9]+: (?P<error>(?:undefined|cannot|syntax error|missing|imported).{{1,250}})",
-        r"(?P<error>error(?:\[E[0-9]{4}\])?: .{1,300})",  # rustc
-        r"(?P<error>[A-Z]{1,5}[0-9]{3,4} (?:\[\*\] )?.{1,250})$",  # ruff
-        rf"\s{{1,8}}{_PATH}:{_LINE}: (?P<error>.{{1,300}})$",  # go
-        r"\s*Error: {1,12}(?P<error>\S.{1,300})$",  # testify
-        (
-            r"thread '[^']{1,200}' (?:\([0-9]{1,9}\) )?panicked at (?:'(?P<error>[^']{1,200})', )?"
-            r"(?P<path>[^\s:]{1,200}):(?P<line>[1-9][0-9]{0,6}):[0-9]+:?$"
-        ),
-        r"(?P<error>assertion .{1,200} failed.{0,100})$",
-        r"panic: (?P<error>.{1,300})",
-        r"\s{0,12}Failure/Error: (?P<error>.{1,300})",  # rspec
-        rf"\s{{0,12}}(?P<error>(?:[\w.]{{1,100}}\.)?{_EXCEPTION}(?: \[\w+\])?:? .{{1,300}})$",
-    )
-)
 _NO_ERROR = regex.Regex(
     r"exit(?:ed)? (?:with )?(?:exit )?(?:code|status) [0-9]|(?i:[0-9]+ error|could not compile|aborting due)"
-)
-_LOCATIONS = tuple(
-    regex.Regex(pattern)
-    for pattern in (
-        rf"\s*(?:❯|-->|-*>) {_PATH}:{_LINE}(?::[0-9]+)?$",
-        rf"\s*(?:❯|-->) (?:[^\n]{{0,80}} )?{_PATH}:{_LINE}(?::[0-9]+)?$",
-        rf"\s*at (?:[^(\n]{{0,150}}\()?(?:file://)?{_PATH}:{_LINE}(?::[0-9]+)?\)?$",
-        rf"\s*Error Trace:\s{{1,20}}{_PATH}:{_LINE}$",
-        rf"\s*# \./{_PATH}:{_LINE}(?::in .{{0,100}})?$",
-        rf"{_PATH}:{_LINE}: in \S",
-    )
-)
-_BOTH = tuple(
-    regex.Regex(pattern)
-    for pattern in (
-        r"expected:? ?<(?P<expected>[^>]{1,200})> but was:? ?<(?P<actual>[^>]{1,200})>",
-        (
-            r"AssertionError(?: \[\w+\])?: expected (?P<actual>.{1,150}?)"
-            r" to (?:be|(?:deep(?:ly)? |strictly )?equal)"
-            r" (?P<expected>.{1,150}?)(?: //.*)?$"
-        ),
-        r"\bgot:? (?P<actual>[^,;]{1,100})[,;] ?(?:want(?:ed)?|expected):? (?P<expected>.{1,100})$",
-        r"(?i:\bexpected):? (?P<expected>[^,;]{1,100}?),? (?:but )?(?:got|received):? (?P<actual>.{1,100})$",
-    )
 )
 _EXPECTED = regex.Regex(r"\s*(?:E\s+)?(?i:expected) {0,3}: {0,8}(?P<expected>\S.{0,200})$")
 _ACTUAL = regex.Regex(r"\s*(?:E\s+)?(?i:received|actual|got) {0,3}: {0,8}(?P<actual>\S.{0,200})$")

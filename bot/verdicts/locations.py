@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 from urllib.parse import unquote
 
 from bot import regex
-from bot.markdown.blocks import with_plain_breaks
 from bot.markdown.scan import code_spans, quotations
 from bot.markdown.spans import find_fences
 from bot.paths import is_inside_repository
@@ -166,14 +164,12 @@ _NO_OUTPUT = frozenset({"suggestion", "json", "yaml", "yml", "diff", "patch"})
 
 def find_output_locations(body: str) -> Iterator[tuple[int, Location]]:
     """Yield the line that the output in each fence points at, such as a traceback, and the fence's offset."""
-    fences = [fence for fence in find_fences(body) if _NO_OUTPUT.isdisjoint(fence.info.lower().split()[:1])]
-    if not fences:
-        return
-    starts = [0, *accumulate(len(line) + 1 for line in with_plain_breaks(body).split("\n"))]
-    for fence in fences:
-        exact = (mention.location for mention in find_mentions(fence.text) if mention.location.line)
+    for fence in find_fences(body):
+        is_output = _NO_OUTPUT.isdisjoint(fence.info.lower().split()[:1])
+        mentions = find_mentions(fence.text) if is_output else ()
+        exact = (mention.location for mention in mentions if mention.location.line)
         if location := next(exact, None):
-            yield starts[fence.line - 1], location
+            yield fence.start, location
 
 
 def find_mentions(text: str, *, repository: str | None = None) -> tuple[LocationMention, ...]:

@@ -7,7 +7,7 @@ links they don't.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -15,6 +15,8 @@ from typing import Any
 
 import re2
 
+from bot import regex
+from bot.gates.packs import load_rules
 from bot.markdown.blocks import SpanKind
 from bot.markdown.scan import quotations
 from bot.markdown.spans import mask_hidden
@@ -22,114 +24,64 @@ from bot.markdown.spans import mask_hidden
 
 def names_a_thing(text: str) -> bool:
     """Whether the text names something to look for: code, a file, a number, a part of the work."""
-    plain = _normalize(text)
-    return _CODE.search(plain) is not None or _PART.search(plain) is not None
+    return _has_any(text, _CODE, _any_word("parts", "s?"))
 
 
 def states_an_effect(text: str) -> bool:
     """Whether the text says what is observed: something fails, lacks, contradicts, or happens when."""
-    plain = _normalize(text)
-    return _FAULT.search(plain) is not None or _EFFECT.search(plain) is not None
+    return _has_any(text, _any_word("faults", r"\w{0,6}"), _any_word("effects"))
 
 
 def names_a_change(text: str) -> bool:
     """Whether some sentence of the text orders a change to something."""
-    plain = _normalize(text)
-    return _ORDER.search(plain) is not None or _DEMAND.search(plain) is not None
+    return _has_any(text, _any_verb(rf"{_CLAUSE}{_LEAD}", r"\b[:*_]*\s+\S"), _DEMAND)
 
 
 def is_imperative(text: str) -> bool:
     """Whether the text begins with a verb that tells what to do."""
-    return _IMPERATIVE.match(text) is not None
+    return _any_verb(_LEAD, r"\b", _ANSWERING_VERBS).match(regex.encodable(text)) is not None
 
 
 def states_an_outcome(text: str) -> bool:
     """Whether the text states the expected improvement."""
-    return _OUTCOME.search(_normalize(text)) is not None
+    return _has_any(text, _any_word("outcomes"))
 
 
-def _normalize(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8").replace("’", "'")
+def _has_any(text: str, *patterns: Any) -> bool:
+    plain = regex.encodable(text).replace("’", "'")
+    return any(pattern.search(plain) is not None for pattern in patterns)
 
 
-def _any_word(words: str, ending: str = "") -> Any:
-    """Compile a pattern for any of the words, whole; a `+` stands for the gap between two."""
-    either = "|".join(words.split()).replace("+", r"\s+")
-    return re2.compile(rf"(?i)\b(?:{either}){ending}\b")
+@cache
+def _shipped_wording() -> Mapping[str, Any]:
+    """Return the words and phrases of `rules/wording.yml`."""
+    return dict(load_rules("wording"))
+
+
+def _either(name: str) -> str:
+    return "|".join(_shipped_wording()[name].split(", ")).replace(" ", r"\s+")
+
+
+@cache
+def _any_word(name: str, ending: str = "") -> Any:
+    """Compile a pattern for any of the words of a list, whole."""
+    return re2.compile(rf"(?i)\b(?:{_either(name)}){ending}\b")
+
+
+@cache
+def _any_verb(before: str, behind: str, more: str = "") -> Any:
+    """Compile a pattern for any of the verbs between two others."""
+    return re2.compile(rf"(?i){before}(?:{_either('verbs')}{more}){behind}")
 
 
 _CODE = re2.compile(
     r"`[^`]+`|\w\(|\w/\w|\w::\w|\w->\w|\[\[|--\w|\w\.[a-zA-Z]|[a-zA-Z]_[a-zA-Z0-9]|[a-z][A-Z]|[0-9]"
     r"|\b[A-Z][A-Z0-9]+\b|(?:^|\s)[\"“«‘']\w"
 )
-_PART = _any_word(
-    """
-    api argument array attribute block body branch buffer button byte cache call callback case catch
-    check citation claim class client clock column command comment commit component condition config
-    configuration connection constant constructor cookie counter coverage credential data database date
-    default dependency description directory docstring document element endpoint entries entry enum
-    event exception expression field file filename flag folder footnote format frontmatter function gate
-    getter handler hash header heading hook id identifier import index input instance integer interface
-    iterator job key label lambda length library licence license limit line link list literal lock
-    lockfile log logger loop manifest map message metadata method migration mock model module mutex name
-    null number object offset operator option output package page paragraph parameter parser password
-    path pattern payload permission pipeline pointer port prefix process promise prompt property
-    proposition queries query queue quote record reference regex request resource response result retry
-    return role route row rule schema script section selector sentence server session setter setting
-    signature socket source sql stack state statement step string struct suffix summary table tag
-    template test thread timeout timestamp title token transaction tuple type unit url user username
-    uuid validation validator value variable vector version view warning workflow yaml
-    """,
-    "s?",
-)
-_FAULT = _any_word(
-    """
-    allow block break broke bypass caus clash collid conflict contradict corrupt crash deadlock delet
-    differ drop duplicat exceed expos fail hang hardcod hid ignor lack leak los mislead misrepresent
-    miss mutat overclaim overflow overwrit prevent rais reject repeat restat return skip stop swallow
-    throw truncat violat vulnerab yield
-    """,
-    r"\w{0,6}",
-)
-_EFFECT = _any_word("""
-    are+not aren't because can't cannot could+not couldn't creates creating dead did+not didn't do+not
-    does+not doesn't don't empty fewer+than has+no have+no if incorrect instead+of invalid is+not isn't
-    leading+to leads+to lets more+than must+not never no+longer nothing out+of outdated resulting+in
-    results+in runs says should+be should+have silently slow slower so stale there+is+no timed+out
-    times+out too twice unbounded undefined unhandled unreachable unscoped unsupported untested unused
-    vague was+not wasn't when whenever which while without won't wrong wrongly
-""")
-
-_VERBS = """
-    accept add align allow annotate append apply assert assign attribute avoid await batch bind bound
-    bump cache call cap capture cast catch change check choose cite clamp clarify clear close collapse
-    combine compare compute configure confirm convert copy correct cover create cut declare decode
-    deduplicate default defer define delete deprecate derive describe disable discard document drop edit
-    emit enable encode encrypt enforce ensure escape exclude exit expand explain export expose extend
-    extract fail fetch fill filter fix flush follow format freeze generate give group guard handle hash
-    hide import include increase initialise initialize inject inline insert install invert isolate join
-    keep label lift limit link list load lock log lower make map mark match measure merge migrate mock
-    move name narrow normalise normalize omit open order override parse pass pin point prefix preserve
-    print propagate protect prove provide pull push put qualify quote raise re-read re-run read rebase
-    rebuild record redact reduce refer register reject release reload remove rename render reorder
-    repeat replace report require reset resolve restore restrict retry return reuse revert rewrite
-    rotate round run sanitise sanitize save scope select send separate serialise serialize set share
-    shorten show skip sort specify split squash start state stop store strip substitute supply swap
-    switch take test throw tighten trim truncate turn type undo update upgrade use validate verify wait
-    warn wrap write
-"""
+_ANSWERING_VERBS = "|agree|argue|ask|claim|leave|look|say|search|sign|tell"
 _CLAUSE = r"(?:^|[.!?;:,(\n–—]|\b(?:and|or|then|please)\s)[\s*_>#0-9.)•-]*"
 _LEAD = r"(?:(?:please|only|always|never|also|then|first|next|instead|just|do\s+not|don't|either)[,\s]+){0,3}"
-_ORDER = re2.compile(rf"(?i){_CLAUSE}{_LEAD}(?:{'|'.join(_VERBS.split())})\b[:*_]*\s+\S")
-_IMPERATIVE = re2.compile(
-    rf"(?i){_LEAD}(?:{'|'.join(_VERBS.split())}|agree|argue|ask|claim|leave|look|say|search|sign|tell)\b"
-)
 _DEMAND = re2.compile(r"(?i)\b(?:must|needs?\s+to|has\s+to|have\s+to)\s+\w+\s+\S|\S\s=\s\S|(?:→|->)\s*\S")
-
-_OUTCOME = _any_word("""
-    allows avoids because ensures for+better in+order+to instead+of keeps otherwise prevents rather+than
-    so to+avoid to+ensure to+keep to+prevent to+stop
-""")
 
 
 class Wording(StrEnum):
@@ -149,70 +101,6 @@ class WordingMatch:
     start: int
     end: int
     suggestion: str
-
-
-VAGUE_PHRASES = (
-    "could be better",
-    "needs improvement",
-    "consider changing",
-    "might want to",
-    "should probably",
-)
-"""Forbidden in an issue (document 000, issue_specificity)."""
-
-ADVISORY_PHRASES = ("think about", "consider", "maybe", "perhaps", "you might")
-"""Forbidden in a suggestion (document 000, suggestion_actionability)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """An unverified claim: how it sounds, how to avoid it, and how a verified one reads."""
-
-    label: str
-    """As document 002 gives it."""
-    pattern: str
-    """The same as a pattern; a space stands for any gap between words."""
-    mitigation: str
-    rewrite: str
-
-
-_CONTENT = "The file contains [X] (Read src/file.ts:42)"
-
-ASSUMPTIONS = (
-    Assumption(
-        "The file probably contains...",
-        "probably (?:also |still |just )?contains?",
-        "Always Read before claiming content",
-        _CONTENT,
-    ),
-    Assumption(
-        "This should work because...",
-        "should (?:also |now |still |just )?work,? because",
-        "Run tests to verify behavior",
-        "The test passes (npm test output: 'PASS')",
-    ),
-    Assumption(
-        "The error is likely...",
-        "errors?(?:'s| is| are| was| were) (?:most |very |quite )?likely",
-        "Check actual error messages",
-        "The error message is [X] (observed in output)",
-    ),
-    Assumption(
-        "I assume the config has...",
-        "(?:i(?:'d|'ll| would| will| just)? assume|i(?:'m| am) assuming) "
-        "(?:that )?(?:(?:the|this|that|your|our|its) )?config(?:uration)?s?",
-        "Read config files directly",
-        # Not `.env`, as the document has it: nobody should be led to quote a secrets file in a review.
-        "Config value is [X] (Read config.yml)",
-    ),
-    Assumption(
-        "Based on typical patterns...",
-        "based on (?:the )?typical patterns?",
-        "Always Read before claiming content",
-        _CONTENT,
-    ),
-)
-"""Forbidden as a claim (document 002, forbidden_claim_patterns), with what prevents it."""
 
 
 def find_wording(text: str, *kinds: Wording) -> tuple[WordingMatch, ...]:
@@ -250,13 +138,8 @@ _OF_A_NAME = frozenset("<([/\\")
 
 @cache
 def _pattern(kind: Wording) -> Any:
-    match kind:
-        case Wording.VAGUE:
-            patterns: Iterable[str] = VAGUE_PHRASES
-        case Wording.ADVISORY:
-            patterns = ADVISORY_PHRASES
-        case Wording.UNGROUNDED:
-            patterns = (assumption.pattern for assumption in ASSUMPTIONS)
+    phrases = _shipped_wording()[kind]
+    patterns = (phrase["pattern"] if kind is Wording.UNGROUNDED else phrase for phrase in phrases)
     return re2.compile("(?i)" + "|".join(f"({pattern.replace(' ', _GAP)})" for pattern in patterns))
 
 
@@ -267,10 +150,9 @@ def _suggestion(kind: Wording, group: int) -> str:
         case Wording.ADVISORY:
             return "say what to change, as an instruction"
         case Wording.UNGROUNDED:
-            assumption = ASSUMPTIONS[group - 1]
-            return (
-                f"write “{assumption.rewrite}”; {assumption.mitigation[0].lower()}{assumption.mitigation[1:]}"
-            )
+            claim = _shipped_wording()[kind][group - 1]
+            mitigation = claim["mitigation"]
+            return f"write “{claim['rewrite']}”; {mitigation[0].lower()}{mitigation[1:]}"
 
 
 def _visible_text(text: str) -> str:
@@ -386,10 +268,10 @@ def find_problems(item: FeedbackText) -> tuple[QualityProblem, ...]:
     return (
         *(issue or _issue_notes(item.issue)),
         *(() if item.has_place else (_missing_location(item),)),
-        *(action or _action_notes(item.action)),
+        *(action or _notes(names_a_change(item.action), QualityRule.NO_ACTION)),
         *_length_problems(FeedbackField.RATIONALE, item.rationale),
         *_wording_problems(FeedbackField.RATIONALE, item.rationale),
-        *_outcome_notes(item),
+        *_notes(_has_outcome(item), QualityRule.NO_OUTCOME),
     )
 
 
@@ -416,9 +298,29 @@ def is_location(kind: str, reference: str) -> bool:
     return kind not in {"line", "range"} or any(char.isdigit() for char in location)
 
 
-_HEURISTIC_RULES = frozenset(
-    {QualityRule.NO_PROBLEM, QualityRule.NO_EFFECT, QualityRule.NO_ACTION, QualityRule.NO_OUTCOME}
-)
+_HEURISTIC_RULES = {
+    QualityRule.NO_PROBLEM: (
+        FeedbackField.ISSUE,
+        "the issue names no part of the work",
+        "name the function, field, file or section that is wrong",
+    ),
+    QualityRule.NO_EFFECT: (
+        FeedbackField.ISSUE,
+        "the issue names no observable effect",
+        "say what happens as a result, and when",
+    ),
+    QualityRule.NO_ACTION: (
+        FeedbackField.ACTION,
+        "the suggestion names no concrete change",
+        "start with a verb and say what to change, as in “Replace X with Y”",
+    ),
+    QualityRule.NO_OUTCOME: (
+        FeedbackField.RATIONALE,
+        "the rationale says nothing new",
+        "say what will be better once the change is made",
+    ),
+}
+"""The field, the message and the suggestion of each rule that goes by words."""
 _NOWHERE = frozenset({"", ".", "*", "-", "?", "n/a", "na", "none", "null", "tbd", "todo", "unknown"})
 _ANYWHERE = frozenset(
     {"all", "any", "anywhere", "code", "everywhere", "general", "here", "overall", "somewhere"}
@@ -469,41 +371,18 @@ def _missing_location(item: FeedbackText) -> QualityProblem:
 
 
 def _issue_notes(text: str) -> Iterator[QualityProblem]:
-    if not names_a_thing(text):
-        yield QualityProblem(
-            QualityRule.NO_PROBLEM,
-            FeedbackField.ISSUE,
-            "the issue names no part of the work",
-            "name the function, field, file or section that is wrong",
-        )
-    if not states_an_effect(text):
-        yield QualityProblem(
-            QualityRule.NO_EFFECT,
-            FeedbackField.ISSUE,
-            "the issue names no observable effect",
-            "say what happens as a result, and when",
-        )
+    yield from _notes(names_a_thing(text), QualityRule.NO_PROBLEM)
+    yield from _notes(states_an_effect(text), QualityRule.NO_EFFECT)
 
 
-def _action_notes(text: str) -> Iterator[QualityProblem]:
-    if not names_a_change(text):
-        yield QualityProblem(
-            QualityRule.NO_ACTION,
-            FeedbackField.ACTION,
-            "the suggestion names no concrete change",
-            "start with a verb and say what to change, as in “Replace X with Y”",
-        )
+def _has_outcome(item: FeedbackText) -> bool:
+    is_repeated = _letters(item.rationale) in {"", _letters(item.action), _letters(item.issue)}
+    return not is_repeated or states_an_outcome(item.action)
 
 
-def _outcome_notes(item: FeedbackText) -> Iterator[QualityProblem]:
-    repeated = _letters(item.rationale) in {"", _letters(item.action), _letters(item.issue)}
-    if repeated and not states_an_outcome(item.action):
-        yield QualityProblem(
-            QualityRule.NO_OUTCOME,
-            FeedbackField.RATIONALE,
-            "the rationale says nothing new",
-            "say what will be better once the change is made",
-        )
+def _notes(is_there: bool, rule: QualityRule) -> Iterator[QualityProblem]:  # noqa: FBT001
+    if not is_there:
+        yield QualityProblem(rule, *_HEURISTIC_RULES[rule])
 
 
 def _letters(text: str) -> str:

@@ -13,7 +13,7 @@ from bot import regex
 from bot.gates.config import RepositoryRules
 from bot.gates.model import Gates, find_tag_phrases, is_tag, normalize_tag
 from bot.markdown import spans
-from bot.markdown.blocks import SpanKind
+from bot.markdown.blocks import SpanKind, with_plain_breaks
 from bot.markdown.prose import BlockKind, ProseBlock, read_prose, sentence_spans, split_prose
 from bot.pull_request.events import InlineCommentSnapshot
 from bot.pull_request.model import Item, Stance
@@ -163,7 +163,7 @@ def find_tag_hits(body: str, gates: Gates) -> tuple[TagHit, ...]:
     ]
     if not hits or not any(map(body.__contains__, _BOXES)):
         return tuple(hits)
-    tasks = [span.start for span in spans.parse_spans(body) if span.kind is SpanKind.TASK]
+    tasks = [start for kind, start, _ in spans.cover_pieces(body) if kind is SpanKind.TASK]
     lines = {body.rfind("\n", 0, task) for task in tasks}
     return tuple(hit for hit in hits if body.rfind("\n", 0, hit.start) not in lines)
 
@@ -344,18 +344,16 @@ def stated_stance(body: str) -> Stance | None:
     """Return the stance of the last VERDICT that is on a line of its own."""
     if "VERDICT:" not in body:
         return None
-    lines = body.splitlines()
     stance = None
+    lines = with_plain_breaks(body)
     for comment in spans.find_comments(body):
-        match = _VERDICT.fullmatch(comment.text.strip())
-        is_alone = match and _line_text(lines, comment.line) == f"<!--{comment.text}-->".strip()
-        if match and is_alone:
+        line_end = lines.find("\n", comment.start)
+        before = lines[lines.rfind("\n", 0, comment.start) + 1 : comment.start]
+        behind = lines[comment.end : line_end] if line_end >= 0 else lines[comment.end :]
+        is_alone = not (before + behind).strip() and not 0 <= line_end < comment.end
+        if is_alone and (match := _VERDICT.fullmatch(comment.text.strip())):
             stance = _STANCES[match[1]]
     return stance
-
-
-def _line_text(lines: list[str], number: int) -> str:
-    return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
 
 def parse_hidden_tags(body: str, *, url: str = "") -> TextVerdict:

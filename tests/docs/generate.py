@@ -32,10 +32,13 @@ SCHEMAS = {
     "agents.yml": "rules/agents",
     "claims.yml": "rules/claims",
     "detection.yml": "rules/detection",
+    "frameworks.yml": "rules/frameworks",
     "grounding.yml": "rules/grounding",
     "phrases.yml": "rules/phrases",
     "reviewers.yml": "rules/reviewers",
+    "runners.yml": "rules/runners",
     "scoring.yml": "rules/scoring",
+    "wording.yml": "rules/wording",
 }
 """The schema of every rule file that is no pack."""
 

@@ -2,7 +2,9 @@
 
 import pytest
 
+from bot.gates.packs import load_rules
 from bot.values import Location
+from bot.verdicts import failures
 from bot.verdicts.failures import MAX_LOG, CheckFailure, read_failure, tail_of_log
 
 OUTPUTS = {
@@ -188,6 +190,14 @@ OUTPUTS = {
     ),
 }
 """Runner → what it prints, and the first failure in it."""
+
+
+@pytest.mark.parametrize("section", ["tests", "errors", "locations", "comparisons"])
+def test_every_pattern_matches_its_example(section):
+    examples = [runner["example"] for runner in load_rules("runners")[section]]
+    tried = zip(examples, failures._patterns(section), strict=True)
+    anywhere = section == "comparisons"
+    assert [line for line, one in tried if not (one.search(line) if anywhere else one.match(line))] == []
 
 
 @pytest.mark.parametrize("runner", OUTPUTS)

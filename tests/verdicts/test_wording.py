@@ -6,14 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.verdicts.quality import (
-    ADVISORY_PHRASES,
-    ASSUMPTIONS,
-    VAGUE_PHRASES,
-    Wording,
-    WordingMatch,
-    find_wording,
-)
+from bot.gates.packs import load_rules
+from bot.verdicts.quality import Wording, WordingMatch, find_wording
+
+WORDING = load_rules("wording")
 
 
 def said(text, *kinds):
@@ -34,7 +30,7 @@ def test_the_advisory_phrases_of_the_document_are_found_in_a_suggestion(phrase):
 
 
 def test_no_other_vague_or_advisory_phrase_is_forbidden():  # rows 46, 48
-    assert (len(VAGUE_PHRASES), len(ADVISORY_PHRASES)) == (5, 5)
+    assert (len(WORDING["vague"]), len(WORDING["advisory"])) == (5, 5)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +78,7 @@ def test_a_claim_that_nobody_looked_up_is_found_with_its_rewrite(claim, words, m
 
 
 def test_every_claim_pattern_is_heard_as_the_document_gives_it():  # row 140
-    heard = [said(assumption.label.removesuffix("..."), Wording.UNGROUNDED) for assumption in ASSUMPTIONS]
+    heard = [said(one["claim"].removesuffix("..."), Wording.UNGROUNDED) for one in WORDING["ungrounded"]]
     assert [len(found) for found in heard] == [1, 1, 1, 1, 1]
 
 
@@ -148,7 +144,7 @@ def test_of_two_phrases_that_overlap_the_first_is_told():
     ]
 
 
-@given(st.text(), st.sampled_from([*VAGUE_PHRASES, *ADVISORY_PHRASES]), st.text())
+@given(st.text(), st.sampled_from([*WORDING["vague"], *WORDING["advisory"]]), st.text())
 def test_the_offsets_are_those_of_the_text_as_given(before, phrase, after):
     text = f"{before} {phrase} {after}"
     for found in find_wording(text):
