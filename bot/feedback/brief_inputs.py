@@ -404,11 +404,12 @@ MANIFEST_ROUND = 3
 def manifests_to_read(pull_request: PullRequest, rules: RepositoryRules) -> tuple[tuple[str, str], ...]:
     """Return head and path of the manifests to read, once per pull request: for a poor brief of an error."""
     brief = next((brief for brief in reversed(pull_request.briefs) if brief.actions), None)
-    current = current_iteration(pull_request)
-    if brief is None or current is None or pull_request.framework is not None:
+    if brief is None or brief.feedback_type != FeedbackType.RUNTIME_ERROR:
         return ()
-    is_poor = brief.actions[-1] == "request_clarification" and brief.iteration == current.number
-    if brief.feedback_type != FeedbackType.RUNTIME_ERROR or not is_poor:
+    current = current_iteration(pull_request)
+    if current is None or pull_request.framework is not None:
+        return ()
+    if brief.actions[-1] != "request_clarification" or brief.iteration != current.number:
         return ()
     text = "\n".join(
         part
