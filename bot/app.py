@@ -9,8 +9,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bot.github.app_api import Registration, RegistrationRequest, convert_manifest_code, is_webhook_relay
+from bot.github.user_api import open_user_api
+from bot.inbox.heartbeat import Heartbeat, HeartbeatSettings, Watchdog, WatchdogLimits
+from bot.inbox.internal_deliveries import CheckRunReporter, weekly_delivery
+from bot.inbox.parse import ACCEPTED_EVENTS
+from bot.inbox.processor import LaneProcessor
+from bot.inbox.reconcile import Reconciler, ReconcileSchedule
+from bot.inbox.worker import Worker
+from bot.metrics import Meter
 from bot.resources import (
     READY_HEARTBEAT_SECONDS,
     CannotStart,
@@ -23,19 +32,21 @@ from bot.resources import (
     utc_now,
     web_url,
 )
-from bot.settings import Settings
+from bot.settings import DEFAULT_API_URL, Settings, check_writable, save_dotenv
+from bot.store.database import StoreConfigError
 from bot.store.model import StoreUnavailable
+from bot.store.store import Store, open_store
 from bot.turn.rule_book import build_rule_book, default_rules
-
-if TYPE_CHECKING:
-    from bot.inbox.heartbeat import Heartbeat, HeartbeatSettings, WatchdogLimits
-    from bot.inbox.reconcile import ReconcileSchedule
-    from bot.inbox.worker import Worker
-    from bot.metrics import Meter
-    from bot.store.store import Store
-    from bot.web.bodies import BodyBudget
-    from bot.web.setup import RegistrationPages, SetupSessions
-    from bot.weekly.schedule import WeeklyScheduler
+from bot.web.api.access import AccessCache, RepositoryGuard
+from bot.web.api.endpoints import PublicEndpoints, RepositoryEndpoints
+from bot.web.api.oidc import open_verifier
+from bot.web.api.validations import ValidationEndpoints
+from bot.web.bodies import BodyBudget
+from bot.web.monitoring import Monitoring
+from bot.web.server import build_application, health_routes
+from bot.web.setup import InstallationPages, RegistrationPages, SetupSessions
+from bot.web.webhook import WebhookHandler
+from bot.weekly.schedule import WeeklyScheduler
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +83,6 @@ async def run_instance(  # noqa: PLR0913  each is one choice about the process
     With `limits` a watchdog ends a process whose event loop is blocked for longer. With `reconcile`
     a worker asks GitHub to redeliver what it could not deliver.
     """
-    from bot.inbox.heartbeat import Heartbeat, HeartbeatSettings, Watchdog
-    from bot.metrics import Meter
-    from bot.store.database import StoreConfigError
-    from bot.store.store import open_store
-
     meter, beat = Meter(), Heartbeat(heartbeat or HeartbeatSettings())
     async with AsyncExitStack() as stack:
         try:
@@ -120,16 +126,10 @@ async def _run_worker(  # noqa: PLR0913  the parts of a worker
     *,
     weekly: bool,
 ) -> AsyncIterator[tuple[Worker, WeeklyScheduler]]:
-    from bot.inbox.internal_deliveries import CheckRunReporter, weekly_delivery
-    from bot.inbox.processor import LaneProcessor
-    from bot.inbox.runner import MeteredHandler
-    from bot.inbox.worker import Worker
-    from bot.weekly.schedule import WeeklyScheduler
-
     async with open_github(configuration, clock, meter, heartbeat.is_fresh) as github:
         rule_book = build_rule_book(github, store, CheckRunReporter(store, clock), clock)
-        processor = LaneProcessor(store, github, rule_book, link_context(configuration), clock)
-        worker = Worker(store, MeteredHandler(processor, meter, clock), clock, heartbeat=heartbeat)
+        processor = LaneProcessor(store, github, rule_book, link_context(configuration), clock, meter)
+        worker = Worker(store, processor, clock, heartbeat=heartbeat)
         scheduler = WeeklyScheduler(store, rule_book, weekly_delivery, clock)
         working = asyncio.create_task(worker.run())
         # A command does its own job only: the schedule is the server's.
@@ -147,8 +147,6 @@ async def _run_worker(  # noqa: PLR0913  the parts of a worker
 async def _reconcile(
     configuration: Settings, store: Store, meter: Meter, worker: Worker, schedule: ReconcileSchedule
 ) -> AsyncIterator[None]:
-    from bot.inbox.reconcile import Reconciler
-
     async with open_app_api_from(configuration, meter, worker.heartbeat.is_fresh) as github:
         reconciler = Reconciler(github, store, schedule)
         reconciling = asyncio.create_task(_run_once_registered(worker, reconciler.run))
@@ -173,14 +171,9 @@ async def _serve(
     meter: Meter,
     setup_sessions: SetupSessions | None,
 ) -> AsyncIterator[tuple[str, int]]:
-    from bot.web.bodies import BodyBudget
-    from bot.web.monitoring import Monitoring
-    from bot.web.server import build_application, health_routes
-    from bot.web.webhook import WebhookHandler
-
     secrets = tuple(secret.encode() for secret in configuration.webhook_secrets)
     bodies = BodyBudget(lambda reason: meter.bodies_refused.labels(reason).inc())
-    webhook = WebhookHandler(store, secrets, accepted_events(), configuration.app_id, bodies=bodies)
+    webhook = WebhookHandler(store, secrets, ACCEPTED_EVENTS, configuration.app_id, bodies=bodies)
     tags = frozenset(default_rules().gates.tags)
     monitoring = Monitoring(meter, store, configuration.metrics_token, tags, utc_now)
     routes = [
@@ -189,22 +182,12 @@ async def _serve(
         *monitoring.routes(),
     ]
     if setup_sessions:
-        from bot.web.setup import InstallationPages
-
         pages = InstallationPages(setup_sessions, lambda: open_app_api_from(configuration), utc_now)
         routes += pages.routes()
     async with _api_routes(configuration, store, bodies) as api_routes:
         app = build_application([*routes, *api_routes], configuration.trusted_proxies)
         async with listen(app, configuration.host, configuration.port) as address:
             yield address
-
-
-def accepted_events() -> frozenset[str]:
-    """The events that a delivery may have: those of GitHub that are parsed, and the bot's own."""
-    from bot.inbox.internal_deliveries import INTERNAL_EVENT
-    from bot.inbox.parse import SUBSCRIBED_EVENTS, UNSUBSCRIBED_EVENTS
-
-    return SUBSCRIBED_EVENTS | UNSUBSCRIBED_EVENTS | {INTERNAL_EVENT}
 
 
 async def _check_readiness(store: Store, worker: Worker | None) -> tuple[bool, dict[str, Any]]:
@@ -226,13 +209,6 @@ async def _api_routes(
     configuration: Settings, store: Store, bodies: BodyBudget
 ) -> AsyncIterator[Sequence[Any]]:
     """The routes of the HTTP API, with their own connections to GitHub."""
-    from bot.github.user_api import open_user_api
-    from bot.inbox.internal_deliveries import CheckRunReporter
-    from bot.web.api.access import AccessCache, RepositoryGuard
-    from bot.web.api.endpoints import PublicEndpoints, RepositoryEndpoints
-    from bot.web.api.oidc import open_verifier
-    from bot.web.api.validations import ValidationEndpoints
-
     # The worker pauses its lanes; an API call has none, so its client asks the store for pauses.
     async with (
         open_github(configuration, utc_now, store=store) as github,
@@ -257,15 +233,6 @@ async def serve_setup(
     configuration: Settings, sessions: SetupSessions, env_file: Path
 ) -> AsyncIterator[tuple[tuple[str, int], RegistrationPages]]:
     """Serve the pages that register the App; the credentials are saved to `env_file`."""
-    from bot.github.app_api import (
-        Registration,
-        RegistrationRequest,
-        convert_manifest_code,
-        is_webhook_relay,
-    )
-    from bot.settings import DEFAULT_API_URL, check_writable, save_dotenv
-    from bot.web.server import build_application
-    from bot.web.setup import RegistrationPages
 
     def save(registration: Registration, request: RegistrationRequest) -> None:
         variables = {

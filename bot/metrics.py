@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -24,7 +25,8 @@ class Meter:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.turns = Counter("whetstone_turns", "Lane turns by outcome", ["outcome"], registry=self.registry)
+        counter = partial(Counter, registry=self.registry)
+        self.turns = counter("whetstone_turns", "Lane turns by outcome", ["outcome"])
         self.turn_seconds = Histogram("whetstone_turn_seconds", "Duration of a turn", registry=self.registry)
         self.latency = Histogram(
             "whetstone_latency_seconds",
@@ -32,31 +34,18 @@ class Meter:
             buckets=(0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 900),
             registry=self.registry,
         )
-        self.calls = Counter(
-            "whetstone_github_calls",
-            "Requests to GitHub by status",
-            ["method", "status"],
-            registry=self.registry,
-        )
+        self.calls = counter("whetstone_github_calls", "Requests to GitHub by status", ["method", "status"])
         self.remaining = Gauge(
             "whetstone_github_remaining",
             "Remaining rate limit, as last reported by GitHub",
             registry=self.registry,
         )
-
         self.budgets: dict[int, RequestBudget] = {}
         """By installation, as last reported by GitHub; 0 is the App itself."""
-        self.loop_stalls = Counter(
-            "whetstone_loop_stalls",
-            "How often the event loop was blocked for more than five seconds",
-            registry=self.registry,
-        )
-        self.bodies_refused = Counter(
-            "whetstone_bodies_refused",
-            "Request bodies that were refused, by reason",
-            ["reason"],
-            registry=self.registry,
-        )
+        stalls = "How often the event loop was blocked for more than five seconds"
+        self.loop_stalls = counter("whetstone_loop_stalls", stalls)
+        refused = "Request bodies that were refused, by reason"
+        self.bodies_refused = counter("whetstone_bodies_refused", refused, ["reason"])
 
     def count_request(
         self, installation_id: int, method: str, status: str, headers: Mapping[str, str]

@@ -100,10 +100,10 @@ async def open_existing_store(url: str) -> AsyncIterator[Store]:
 
 def has_store(url: str) -> bool:
     """Whether the SQLite file exists; a PostgreSQL server is assumed to."""
-    from bot.store.database import SqliteFile, parse_store_url
+    from bot.store.database import parse_store_url
 
     where = parse_store_url(url)
-    return not isinstance(where, SqliteFile) or where.path.exists()
+    return not isinstance(where, Path) or where.exists()
 
 
 def describe_store_error(url: str, error: Exception) -> str:

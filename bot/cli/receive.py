@@ -7,7 +7,6 @@ import json
 import sys
 from dataclasses import asdict, dataclass, replace
 
-from bot import app
 from bot import settings as settings_of
 from bot.cli import UsageError
 from bot.cli.common import read_input
@@ -15,7 +14,7 @@ from bot.commands.invocation import find_invocations
 from bot.feedback.check_run import add_check_effects
 from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
-from bot.inbox.parse import parse_delivery
+from bot.inbox.parse import ACCEPTED_EVENTS, parse_delivery
 from bot.markdown.links import GitHubLinks, LinkContext
 from bot.pull_request.effects import CancelWrite, Effect
 from bot.pull_request.events import CheckEvent, ConfigPushEvent, Event, IgnoredEvent, LabelEvent, ReviewEvent
@@ -52,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    events = sorted(app.accepted_events())
+    events = sorted(ACCEPTED_EVENTS)
     if arguments.event not in events:
         raise UsageError(f"{arguments.event!r} is not a supported event; use one of {', '.join(events)}")
     body = _read_payload(arguments.payload)

@@ -52,7 +52,7 @@ def _open(name: str) -> Iterator[IO[bytes]]:
 
 async def _restore(file: IO[bytes]) -> BackupSize:
     from bot.store.backup import restore_backup
-    from bot.store.database import SqliteFile, StoreConfigError, parse_store_url
+    from bot.store.database import StoreConfigError, parse_store_url
     from bot.store.dialects import WorkerLock
     from bot.store.store import connect_database
 
@@ -61,8 +61,8 @@ async def _restore(file: IO[bytes]) -> BackupSize:
         async with AsyncExitStack() as stack:
             database = connect_database(address, None)
             stack.push_async_callback(database.close)
-            if isinstance(address, SqliteFile):
-                stack.callback(WorkerLock(address.path).release)
+            if isinstance(address, Path):
+                stack.callback(WorkerLock(address).release)
             return await restore_backup(database, file)
     except StoreConfigError as reason:
         raise CannotStart(str(reason)) from reason

@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot import app
 from bot.cli import UsageError
 from bot.cli.common import port_number
 from bot.inbox.heartbeat import HeartbeatSettings, WatchdogLimits
@@ -100,7 +99,9 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
         print(reconcile_line(reconcile), flush=True)
     stop = _stop_on_signal()
     limits = limits or WatchdogLimits()
-    async with app.run_instance(
+    from bot.app import run_instance
+
+    async with run_instance(
         settings,
         serve=web,
         work=worker,
@@ -165,7 +166,9 @@ async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:
 
 async def _register(bare: Settings, sessions: SetupSessions, stop: asyncio.Event) -> Settings:
     """Serve the registration pages until the App is registered; returns the settings with their port."""
-    async with app.serve_setup(bare, sessions, Path(".env")) as ((host, port), pages):
+    from bot.app import serve_setup
+
+    async with serve_setup(bare, sessions, Path(".env")) as ((host, port), pages):
         url = server_url(host, port)
         print(f"Set up Whetstone in a browser: {url}/setup?key={sessions.key}", flush=True)
         print("The link works in one browser, and with any address of this server.", flush=True)

@@ -62,6 +62,7 @@ from bot.store.schema import (
 from bot.values import GHOST
 
 RecordOrPullRequest = TypeVar("RecordOrPullRequest", HistoryRecord, PullRequest)
+NamedAct = TypeVar("NamedAct", SelectionOverride, OverrideAudit, Ruling)
 
 
 def load_forgotten(transaction: Transaction, repository_id: int) -> dict[int, datetime]:
@@ -83,18 +84,65 @@ def account_patterns(who: int) -> tuple[str, ...]:
     return tuple(f"%{text}%" for text in (*keys, *numbers))
 
 
-def anonymize(record: RecordOrPullRequest, who: int, until: datetime) -> RecordOrPullRequest:
+@dataclass(frozen=True, slots=True)
+class ForgottenPerson:
+    """Who is forgotten, with all that they did up to then; of older acts only the login is stored."""
+
+    id: int
+    until: datetime
+    login: str = ""
+
+    def opened(self, record: HistoryRecord | PullRequest) -> bool:
+        """Whether they are the author."""
+        return record.author.id == self.id and record.created_at <= self.until
+
+    def gave(self, verdict: Verdict) -> bool:
+        """Whether the verdict is theirs."""
+        return is_verdict_of(verdict, self.id) and verdict.at <= self.until
+
+    def names_in(self, pull_request: PullRequest) -> set[str]:
+        """The names under which their verdicts are shown, and their login."""
+        given = (verdict.validator for verdict in pull_request.verdicts if self.gave(verdict))
+        return {self.login, *(validator.name for validator in given if not validator.check)} - {""}
+
+    def unnamed(self, act: NamedAct) -> NamedAct:
+        """The act without their name and reason, if it is theirs."""
+        is_theirs = act.by_id == self.id or (not act.by_id and act.by == self.login)
+        return replace(act, by=GHOST.login, by_id=0, reason="") if is_theirs and act.at <= self.until else act
+
+    def unnamed_in(self, pull_request: PullRequest) -> PullRequest:
+        """The pull request without their name at what they decided."""
+        return replace(
+            pull_request,
+            override=self.unnamed(pull_request.override) if pull_request.override else None,
+            audits=tuple(map(self.unnamed, pull_request.audits)),
+            rulings=tuple(map(self.unnamed, pull_request.rulings)),
+        )
+
+    def unnamed_thread(self, thread: ThreadState) -> ThreadState:
+        """The thread without their name, if they resolved it."""
+        is_theirs = thread.by_id == self.id and thread.at <= self.until
+        return replace(thread, by=GHOST.login) if is_theirs else thread
+
+    def unobserved(self, outcome: ItemOutcome) -> ItemOutcome:
+        """The outcome without them as author or reviewer."""
+        if outcome.at > self.until:
+            return outcome
+        author, reviewer = (
+            "" if is_validator_key_of(key, self.id) else key for key in (outcome.author, outcome.reviewer)
+        )
+        return replace(outcome, author=author, reviewer=reviewer)
+
+
+def anonymize(record: RecordOrPullRequest, person: ForgottenPerson) -> RecordOrPullRequest:
     """Remove the account's name from anything that it did up to then."""
-    is_author = record.author.id == who and record.created_at <= until
     # The same for one person in one thread, so that their last verdict stays their last; no other use.
-    mark = hashlib.sha256(f"{record.number}:{record.created_at.isoformat()}:{who}".encode()).hexdigest()[:12]
+    thread = f"{record.number}:{record.created_at.isoformat()}:{person.id}"
+    key = f"forgotten:{hashlib.sha256(thread.encode()).hexdigest()[:12]}"
     verdicts = tuple(
-        _anonymize_verdict(verdict, f"forgotten:{mark}")
-        if is_verdict_of(verdict, who) and verdict.at <= until
-        else verdict
-        for verdict in record.verdicts
+        _anonymize_verdict(verdict, key) if person.gave(verdict) else verdict for verdict in record.verdicts
     )
-    nameless = replace(record, author=GHOST if is_author else record.author, verdicts=verdicts)
+    nameless = replace(record, author=GHOST if person.opened(record) else record.author, verdicts=verdicts)
     changed = [(old, new) for old, new in zip(record.verdicts, verdicts, strict=True) if old != new]
     if isinstance(nameless, HistoryRecord):
         keys = {old.validator.key: new.validator.key for old, new in changed}
@@ -104,7 +152,7 @@ def anonymize(record: RecordOrPullRequest, who: int, until: datetime) -> RecordO
             stated=tuple(stats for stats in nameless.stated if stats.verdict not in ids),
             findings=tuple(
                 replace(finding, validator=keys.get(finding.validator, finding.validator))
-                if finding.reported_at <= until
+                if finding.reported_at <= person.until
                 else finding
                 for finding in nameless.findings
             ),
@@ -126,36 +174,37 @@ def _rename_reports(
     )
 
 
-def anonymize_open(pull_request: PullRequest, who: int, until: datetime, login: str = "") -> PullRequest:
+def anonymize_open(pull_request: PullRequest, person: ForgottenPerson) -> PullRequest:
     """Remove the person's name, title and reasons from an open pull request, and keep its findings.
 
     The account's id stays until it is closed: it decides who may dismiss what, and whose verdict is whose.
     """
-    acts = _Acts(who, until, login)
-    names = {login, *_names_of(pull_request, who, until)} - {""}
-    pull_request = replace(
-        acts.unnamed_in(remove_forgotten_reviewers(pull_request, {who: until})),
+    names = person.names_in(pull_request)
+    pull_request = person.unnamed_in(remove_forgotten_reviewers(pull_request, {person.id: person.until}))
+    is_author = person.opened(pull_request)
+    return replace(
+        pull_request,
+        verdicts=tuple(
+            replace(verdict, unlabelled_by=GHOST.login)
+            if person.login and verdict.unlabelled_by == person.login
+            else verdict
+            for verdict in pull_request.verdicts
+        ),
         briefs=tuple(
-            replace(brief, text=replace_names(brief.text, names), before=replace_names(brief.before, names))
+            replace(
+                brief,
+                text=replace_names(brief.text, names),
+                # It repeats the author's title, or an earlier brief, as what it replaces.
+                before="" if is_author else replace_names(brief.before, names),
+            )
             for brief in pull_request.briefs
         ),
         conversation=replace(
             pull_request.conversation,
-            threads=tuple(map(acts.unnamed_thread, pull_request.conversation.threads)),
+            threads=tuple(map(person.unnamed_thread, pull_request.conversation.threads)),
         ),
-    )
-    if login:
-        verdicts = tuple(
-            replace(verdict, unlabelled_by=GHOST.login) if verdict.unlabelled_by == login else verdict
-            for verdict in pull_request.verdicts
-        )
-        pull_request = replace(pull_request, verdicts=verdicts)
-    if pull_request.author.id != who or pull_request.created_at > until:
-        return pull_request
-    # A brief repeats the title, or an earlier brief, as what it replaces.
-    briefs = tuple(replace(brief, before="") for brief in pull_request.briefs)
-    return replace(
-        pull_request, author=replace(pull_request.author, login=GHOST.login), title="", briefs=briefs
+        author=replace(pull_request.author, login=GHOST.login) if is_author else pull_request.author,
+        title="" if is_author else pull_request.title,
     )
 
 
@@ -181,78 +230,49 @@ def _renamed(key: str, value: Any, names: Collection[str]) -> Any:
     return GHOST.login if key in _NAMES and value in names else replace_names(value, names)
 
 
-def anonymize_acts(pull_request: PullRequest, who: int, until: datetime, login: str = "") -> PullRequest:
+def anonymize_acts(pull_request: PullRequest, person: ForgottenPerson) -> PullRequest:
     """Remove the account from what it decided and resolved, and from the outcomes of its items."""
-    acts = _Acts(who, until, login)
     conversation = pull_request.conversation
     return replace(
-        acts.unnamed_in(pull_request),
+        person.unnamed_in(pull_request),
         conversation=replace(
             conversation,
-            threads=tuple(_anonymize_thread(thread, pull_request, acts) for thread in conversation.threads),
-            requests=tuple(request for request in conversation.requests if request[0] != who),
+            threads=tuple(_anonymize_thread(thread, pull_request, person) for thread in conversation.threads),
+            requests=tuple(request for request in conversation.requests if request[0] != person.id),
         ),
         grounding=tuple(
             entry
             for entry in pull_request.grounding
-            if not is_validator_key_of(entry.validator, who) or entry.at > until
+            if not is_validator_key_of(entry.validator, person.id) or entry.at > person.until
         ),
         tracked=tuple(
-            replace(item, observations=tuple(map(acts.unobserved, item.observations)))
+            replace(item, observations=tuple(map(person.unobserved, item.observations)))
             for item in pull_request.tracked
         ),
     )
 
 
-NamedAct = TypeVar("NamedAct", SelectionOverride, OverrideAudit, Ruling)
-
-
-@dataclass(frozen=True, slots=True)
-class _Acts:
-    """The account whose acts lose their name; older acts have only the login."""
-
-    who: int
-    until: datetime
-    login: str
-
-    def unnamed(self, act: NamedAct) -> NamedAct:
-        is_theirs = act.by_id == self.who or (not act.by_id and act.by == self.login)
-        return replace(act, by=GHOST.login, by_id=0, reason="") if is_theirs and act.at <= self.until else act
-
-    def unnamed_in(self, pull_request: PullRequest) -> PullRequest:
-        return replace(
-            pull_request,
-            override=self.unnamed(pull_request.override) if pull_request.override else None,
-            audits=tuple(map(self.unnamed, pull_request.audits)),
-            rulings=tuple(map(self.unnamed, pull_request.rulings)),
-        )
-
-    def unnamed_thread(self, thread: ThreadState) -> ThreadState:
-        is_theirs = thread.by_id == self.who and thread.at <= self.until
-        return replace(thread, by=GHOST.login) if is_theirs else thread
-
-    def unobserved(self, outcome: ItemOutcome) -> ItemOutcome:
-        keys = outcome.author, outcome.reviewer
-        if outcome.at > self.until or not any(is_validator_key_of(key, self.who) for key in keys):
-            return outcome
-        author, reviewer = ("" if is_validator_key_of(key, self.who) else key for key in keys)
-        return replace(outcome, author=author, reviewer=reviewer)
-
-
-def _anonymize_thread(thread: ThreadState, pull_request: PullRequest, acts: _Acts) -> ThreadState:
+def _anonymize_thread(thread: ThreadState, pull_request: PullRequest, person: ForgottenPerson) -> ThreadState:
     """Remove who resolved a thread of a closed pull request, and keep its effect on the finding."""
-    nameless = acts.unnamed_thread(thread)
+    nameless = person.unnamed_thread(thread)
     if nameless is thread:
         return thread
     is_author = thread.by_id == pull_request.author.id
     is_own = any(
         item.comment_id == thread.comment_id
         for verdict in pull_request.verdicts
-        if is_verdict_of(verdict, acts.who)
+        if is_verdict_of(verdict, person.id)
         for item in verdict.items
     )
     # A validator's own thread is closed by them whatever their role; the author's id is the ghost's, too.
     return replace(nameless, by_id=GHOST.id if is_author else -1, role="write" if is_own else thread.role)
+
+
+_COUNTED = (
+    *("tag", "place", "inferred", "aspect", "severity"),
+    *("label", "blocks", "comment_id", "removed_at", "looks_like"),
+)
+"""What stays of a forgotten person's item: the rest is their words."""
 
 
 def _anonymize_verdict(verdict: Verdict, key: str) -> Verdict:
@@ -264,21 +284,7 @@ def _anonymize_verdict(verdict: Verdict, key: str) -> Verdict:
     if source == "label":
         key = validator.key  # the label may still be removed
     nobody = replace(validator, key=key, name=validator.name if validator.check else GHOST.login)
-    wordless = tuple(
-        Item(
-            item.tag,
-            place=item.place,
-            inferred=item.inferred,
-            aspect=item.aspect,
-            severity=item.severity,
-            label=item.label,
-            blocks=item.blocks,
-            comment_id=item.comment_id,
-            removed_at=item.removed_at,
-            looks_like=item.looks_like,
-        )
-        for item in verdict.items
-    )
+    wordless = tuple(Item(**{name: getattr(item, name) for name in _COUNTED}) for item in verdict.items)
     unsigned = replace(verdict, validator=nobody, items=wordless, account="", account_id=0)
     return replace(unsigned, url="", body_hash="", said="")
 
@@ -471,7 +477,10 @@ def forget_person(transaction: Transaction, command: ForgetPerson) -> None:
         and_(audit_table.c.account_id == 0, audit_table.c.login == command.login),
     )
     transaction.execute(delete(audit_table).where(audit_table.c.repository_id == where, signed))
-    _anonymize_replies(transaction, command)
+    # What others asked about the person, such as their history.
+    about = reply_table.c.topic.icontains(f"login='{command.login}'", autoescape=True)
+    asked = update(reply_table).where(reply_table.c.repository_id == where, about)
+    transaction.execute(asked.values(topic="forgotten"))
     _anonymize_records(transaction, command)
     _anonymize_pull_requests(transaction, command)
     _anonymize_writes(transaction, command)
@@ -483,7 +492,7 @@ def keep_forgotten(
 ) -> PullRequest:
     """Return the pull request as it may be stored: a forgotten person stays so when it is seen again."""
     for who, until in forgotten.items():
-        pull_request = _forget_in(transaction, pull_request, who, until)
+        pull_request = _forget_in(transaction, pull_request, ForgottenPerson(who, until))
     return pull_request
 
 
@@ -531,24 +540,16 @@ def _anonymize_records(transaction: Transaction, command: ForgetPerson) -> None:
         or_(theirs, _is_reviewed_by(where, who))
     )
     for row in transaction.execute(touched).all():
-        record = anonymize(decode(row.record, HistoryRecord), who, command.at)
+        record = anonymize(decode(row.record, HistoryRecord), ForgottenPerson(who, command.at))
         values = {"record": encode(record), "author_id": record.author.id, "login": record.author.login}
         transaction.execute(update(history_table).where(history_table.c.lane == row.lane).values(values))
 
 
-def _anonymize_replies(transaction: Transaction, command: ForgetPerson) -> None:
-    """Anonymize what others asked about the person, such as their history."""
-    here = reply_table.c.repository_id == command.repository_id
-    about = reply_table.c.topic.icontains(f"login='{command.login}'", autoescape=True)
-    transaction.execute(update(reply_table).where(here, about).values(topic="forgotten"))
-
-
 def _anonymize_pull_requests(transaction: Transaction, command: ForgetPerson) -> None:
     """Anonymize pull requests: an open one keeps its findings without the name, a closed one neither."""
+    person = ForgottenPerson(command.account_id, command.at, command.login)
     for row in _load_pull_requests_about(transaction, command):
-        pull_request = _forget_in(
-            transaction, decode(row.record, PullRequest), command.account_id, command.at, command.login
-        )
+        pull_request = _forget_in(transaction, decode(row.record, PullRequest), person)
         values = {"record": encode_record(pull_request), "author_id": pull_request.author.id}
         transaction.execute(
             update(pull_request_table).where(pull_request_table.c.lane == row.lane).values(values)
@@ -589,18 +590,14 @@ def _anonymize_writes(transaction: Transaction, command: ForgetPerson) -> None:
         transaction.execute(update(outbox_table).where(outbox_table.c.id == row.id).values(effect=effect))
 
 
-def _forget_in(
-    transaction: Transaction, pull_request: PullRequest, who: int, until: datetime, login: str = ""
-) -> PullRequest:
+def _forget_in(transaction: Transaction, pull_request: PullRequest, person: ForgottenPerson) -> PullRequest:
     """Remove a person from a pull request and its documents, as far as it does not need them."""
     lane = f"pr:{pull_request.repository.id}:{pull_request.number}"
     if pull_request.open:
-        _anonymize_documents(
-            transaction, lane, {login, *_names_of(pull_request, who, until)} - {"", GHOST.login}
-        )
-        return anonymize_open(pull_request, who, until, login)
-    _delete_quotes(transaction, lane, pull_request, who, until)
-    return _anonymize_closed(pull_request, who, until, login)
+        _anonymize_documents(transaction, lane, person.names_in(pull_request) - {GHOST.login})
+        return anonymize_open(pull_request, person)
+    _delete_quotes(transaction, lane, pull_request, person)
+    return _anonymize_closed(pull_request, person)
 
 
 def _anonymize_documents(transaction: Transaction, lane: str, names: Collection[str]) -> None:
@@ -615,15 +612,6 @@ def _anonymize_documents(transaction: Transaction, lane: str, names: Collection[
             )
 
 
-def _names_of(pull_request: PullRequest, who: int, until: datetime) -> set[str]:
-    """Return the names under which the account's verdicts up to then are shown."""
-    return {
-        verdict.validator.name
-        for verdict in pull_request.verdicts
-        if is_verdict_of(verdict, who) and verdict.at <= until and not verdict.validator.check
-    }
-
-
 def _is_named(transaction: Transaction, who: int) -> ColumnElement[bool]:
     """Whether a delivery's body has this account, anywhere."""
     # PostgreSQL's `position` of two byte strings is a function under its full name only.
@@ -633,20 +621,17 @@ def _is_named(transaction: Transaction, who: int) -> ColumnElement[bool]:
 
 
 def _delete_quotes(
-    transaction: Transaction, lane: str, pull_request: PullRequest, who: int, until: datetime
+    transaction: Transaction, lane: str, pull_request: PullRequest, person: ForgottenPerson
 ) -> None:
     """Delete a reviewer's items from the documents; delete an author's documents as a whole."""
-    if pull_request.author.id == who and pull_request.created_at <= until:
+    if person.opened(pull_request):
         transaction.execute(delete(document_table).where(document_table.c.lane == lane))
         return
-    given = (
-        verdict for verdict in pull_request.verdicts if is_verdict_of(verdict, who) and verdict.at <= until
-    )
-    names = {verdict.validator.name for verdict in given}
+    names = {verdict.validator.name for verdict in pull_request.verdicts if person.gave(verdict)}
     if not names:
         return
     names.add(GHOST.login)  # so it was shown while the pull request was open
-    kept = and_(document_table.c.lane == lane, document_table.c.at <= until.timestamp())
+    kept = and_(document_table.c.lane == lane, document_table.c.at <= person.until.timestamp())
     for row in transaction.execute(select(document_table.c.id, document_table.c.body).where(kept)).all():
         body = msgspec.json.decode(row.body)
         items = body.pop("feedback_items", [])
@@ -660,9 +645,9 @@ def _delete_quotes(
             transaction.execute(update(document_table).where(here).values(values))
 
 
-def _anonymize_closed(pull_request: PullRequest, who: int, until: datetime, login: str = "") -> PullRequest:
+def _anonymize_closed(pull_request: PullRequest, person: ForgottenPerson) -> PullRequest:
     """Remove the name from a closed pull request, and all text where it was theirs."""
-    nameless = anonymize(anonymize_acts(pull_request, who, until, login), who, until)
+    nameless = anonymize(anonymize_acts(pull_request, person), person)
     if nameless.author == pull_request.author:
         # A brief repeats the reviewer's text.
         return replace(nameless, briefs=()) if nameless.verdicts != pull_request.verdicts else nameless

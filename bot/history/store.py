@@ -12,7 +12,7 @@ import msgspec
 from sqlalchemy import Integer, Select, and_, bindparam, delete, literal, select
 from sqlalchemy.dialects.sqlite import insert
 
-from bot.history.forget import anonymize
+from bot.history.forget import ForgottenPerson, anonymize
 from bot.history.model import HistoryRecord, TimeWindow, build_history_record, replay_record
 from bot.history.outcomes import TagFix, find_fixes
 from bot.history.rates import ReviewerRates, compute_reviewer_rates, item_outcomes_in_window
@@ -45,7 +45,7 @@ def save_history(
         return  # it counts nowhere yet
     record = build_history_record(pull_request)
     for account_id, until in forgotten.items():
-        record = anonymize(record, account_id, until)
+        record = anonymize(record, ForgottenPerson(account_id, until))
     repository = pull_request.repository
     values = {
         "lane": lane,

@@ -98,7 +98,8 @@ class CommitProcessor:
         numbers = event.numbers if isinstance(event, CheckEvent) else ()
         if isinstance(event, ConfigPushEvent) and event.in_force:
             await self.check_backfill.start(event.repository, event.head)
-        if numbers and not await self._are_all_stored(event.repository.id, numbers):
+        lanes = [f"pr:{event.repository.id}:{number}" for number in numbers]
+        if None in [await self.store.read(load_pull_request, lane) for lane in lanes]:
             numbers = ()
         elif not numbers:  # a fork's: those that are stored need no search
             numbers = await self._find_stored(event)
@@ -124,12 +125,6 @@ class CommitProcessor:
             stored = await self.store.read(load_pull_request, f"pr:{event.repository.id}:{number}")
             if stored and stored.verdicts:
                 await self.store.accept(derive_for_pull_request(delivery, number))
-
-    async def _are_all_stored(self, repository_id: int, numbers: tuple[int, ...]) -> bool:
-        for number in numbers:
-            if await self.store.read(load_pull_request, f"pr:{repository_id}:{number}") is None:
-                return False
-        return True
 
 
 @dataclass(frozen=True, slots=True)

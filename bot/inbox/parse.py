@@ -38,13 +38,7 @@ from bot.store.model import Delivery
 from bot.values import Repository
 
 
-def parse_repository_event(action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    """A repository was renamed, transferred, deleted, or changed its visibility."""
-    return RepositoryEvent(action, payloads.parse_repository(payload))
-
-
-def parse_installation_event(action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    """The App was installed in repositories, or removed from them."""
+def _installation(action: str, payload: JsonObject) -> Event | IgnoredEvent:
     installation_id = require_id(payload, "installation.id")
     removed = (get_integer(item, "id") for item in _items(payload, "repositories_removed"))
     items = _items(payload, "repositories" if action == "created" else "repositories_added")
@@ -152,8 +146,6 @@ _REQUEST_ACTIONS = frozenset({"review_requested"})
 _REVIEW_ACTIONS = frozenset({"submitted", "edited", "dismissed"})
 _COMMENT_ACTIONS = frozenset({"created", "edited", "deleted"})
 
-_REPOSITORY_ACTIONS = frozenset({"renamed", "transferred", "privatized", "publicized", "deleted", "edited"})
-
 _EventParser = Callable[[str, JsonObject], Event | IgnoredEvent]
 _PARSERS: Mapping[str, tuple[_EventParser, frozenset[str]]] = {
     "check_run": (payloads.parse_check_run, frozenset({"created", "completed"})),
@@ -163,15 +155,18 @@ _PARSERS: Mapping[str, tuple[_EventParser, frozenset[str]]] = {
     "pull_request_review_comment": (_inline_comment, _COMMENT_ACTIONS),
     "pull_request_review_thread": (_thread, frozenset({"resolved", "unresolved"})),
     "push": (payloads.parse_push, _ANY),
-    "repository": (parse_repository_event, _REPOSITORY_ACTIONS),
+    "repository": (
+        lambda action, payload: RepositoryEvent(action, payloads.parse_repository(payload)),
+        frozenset({"renamed", "transferred", "privatized", "publicized", "deleted", "edited"}),
+    ),
     "status": (payloads.parse_status, _ANY),
 }
 _UNSUBSCRIBED_PARSERS: Mapping[str, tuple[_EventParser, frozenset[str]]] = {
     "installation": (
-        parse_installation_event,
+        _installation,
         frozenset({"created", "deleted", "unsuspend", "new_permissions_accepted"}),
     ),
-    "installation_repositories": (parse_installation_event, frozenset({"added", "removed"})),
+    "installation_repositories": (_installation, frozenset({"added", "removed"})),
 }
 
 
@@ -184,66 +179,50 @@ _ALL_PARSERS = {
 SUBSCRIBED_EVENTS = frozenset(_PARSERS)
 """The events that `app.yml` subscribes to: exactly those that are read here."""
 
-UNSUBSCRIBED_EVENTS = frozenset(_UNSUBSCRIBED_PARSERS)
-"""The events that GitHub sends to every App without a subscription."""
+ACCEPTED_EVENTS = frozenset(_ALL_PARSERS)
+"""Those, what GitHub sends to every App without a subscription, and the bot's own."""
 
 
 _MAX_LANE = 200
+_PULL_REQUEST = ("pr", "repository.id", "pull_request.number")
+_INSTALLATION = ("installation", "installation.id")
+_LANES: Mapping[str, tuple[str, ...]] = {
+    "pull_request": _PULL_REQUEST,
+    "pull_request_review": _PULL_REQUEST,
+    "pull_request_review_comment": _PULL_REQUEST,
+    "pull_request_review_thread": _PULL_REQUEST,
+    "issue_comment": ("issue", "repository.id", "issue.number"),
+    "check_run": ("commit", "repository.id", "check_run.head_sha"),
+    "check_suite": ("commit", "repository.id", "check_suite.head_sha"),
+    "status": ("commit", "repository.id", "sha"),
+    "push": ("commit", "repository.id", "after"),
+    "repository": ("repository", "repository.id"),
+    "installation": _INSTALLATION,
+    "installation_repositories": _INSTALLATION,
+}
+"""Each event's kind of lane, and where its payload has the rest of the lane's name."""
 
 
 def lane_of_payload(event: str, payload: JsonObject) -> str | None:
     """The lane of a delivery; None if the payload names none."""
     try:
-        return _LANES[event](payload) if event in _LANES else None
+        if event == INTERNAL_EVENT:
+            return _lane_part(payload, "lane")
+        if event not in _LANES:
+            return None
+        kind, *paths = _LANES[event]
+        # The envelope keeps none of its addresses: it is empty there.
+        if kind == "issue" and get_path(payload, "issue.pull_request") is not None:
+            kind = "pr"
+        return ":".join((kind, *(_lane_part(payload, path) for path in paths)))
     except PayloadError:
         return None
 
 
-def _pull_request_lane(payload: JsonObject) -> str:
-    return f"pr:{require_id(payload, 'repository.id')}:{require_id(payload, 'pull_request.number')}"
-
-
-def _issue(payload: JsonObject) -> str:
-    # The envelope keeps none of its addresses: it is empty there.
-    kind = "issue" if get_path(payload, "issue.pull_request") is None else "pr"
-    return f"{kind}:{require_id(payload, 'repository.id')}:{require_id(payload, 'issue.number')}"
-
-
-def _commit(path: str) -> Callable[[JsonObject], str]:
-    return lambda payload: f"commit:{require_id(payload, 'repository.id')}:{_short_lane(payload, path)}"
-
-
-def _installation(payload: JsonObject) -> str:
-    return f"installation:{require_id(payload, 'installation.id')}"
-
-
-def _repository(payload: JsonObject) -> str:
-    return f"repository:{require_id(payload, 'repository.id')}"
-
-
-def _internal_lane(payload: JsonObject) -> str:
-    return _short_lane(payload, "lane")
-
-
-def _short_lane(payload: JsonObject, path: str) -> str:
+def _lane_part(payload: JsonObject, path: str) -> str:
+    if path.endswith((".id", ".number")):
+        return str(require_id(payload, path))
     value = require_text(payload, path)
     if len(value) > _MAX_LANE:
         raise PayloadError(path, "short")
     return value
-
-
-_LANES: Mapping[str, Callable[[JsonObject], str]] = {
-    "pull_request": _pull_request_lane,
-    "pull_request_review": _pull_request_lane,
-    "pull_request_review_comment": _pull_request_lane,
-    "pull_request_review_thread": _pull_request_lane,
-    "issue_comment": _issue,
-    "check_run": _commit("check_run.head_sha"),
-    "check_suite": _commit("check_suite.head_sha"),
-    "status": _commit("sha"),
-    "push": _commit("after"),
-    "repository": _repository,
-    "installation": _installation,
-    "installation_repositories": _installation,
-    INTERNAL_EVENT: _internal_lane,
-}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
@@ -19,6 +20,7 @@ from bot.inbox.parse import parse_delivery
 from bot.inbox.retry import RetryLater
 from bot.inbox.sender import Sender, posts_new_comment
 from bot.markdown.links import LinkContext
+from bot.metrics import Meter
 from bot.pull_request.effects import ForgetPerson
 from bot.pull_request.events import CheckBackfillEvent, Event, IgnoredEvent
 from bot.pull_request.model import PullRequest
@@ -41,9 +43,25 @@ class LaneProcessor:
     rule_book: RuleBook
     site: LinkContext
     clock: Callable[[], datetime]
+    meter: Meter = field(default_factory=Meter)
 
     async def process(self, claim: LaneClaim) -> None:
         """Bring GitHub up to date with the lane's deliveries; raises if it must be tried again."""
+        begun, outcome = time.perf_counter(), "done"
+        try:
+            await self._process(claim)
+        except Exception as error:
+            outcome = type(error).__name__
+            raise
+        else:
+            for delivery in claim.deliveries:
+                waited = (self.clock() - delivery.received_at).total_seconds()
+                self.meter.latency.observe(max(0.0, waited))
+        finally:
+            self.meter.turns.labels(outcome).inc()
+            self.meter.turn_seconds.observe(time.perf_counter() - begun)
+
+    async def _process(self, claim: LaneClaim) -> None:
         if claim.ownership is None:
             stored = decode_pull_request(claim.stored)
         else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,7 +25,6 @@ from bot.inbox.retry import (
     must_run_isolated,
     retry_delay,
 )
-from bot.metrics import Meter
 from bot.store.lanes import pause_installation
 from bot.store.model import Delivery, LaneClaim, LaneFenced, StoreUnavailable, TurnResult
 from bot.store.store import Store
@@ -41,31 +39,6 @@ class LaneHandler(Protocol):
     async def process(self, claim: LaneClaim) -> None:
         """Bring GitHub up to date with the lane's deliveries; raises if it must be tried again."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class MeteredHandler:
-    """Counts and times the turns of another handler."""
-
-    handler: LaneHandler
-    meter: Meter
-    clock: Callable[[], datetime]
-
-    async def process(self, claim: LaneClaim) -> None:
-        """Process the lane, and record the outcome and the time it took."""
-        begun, outcome = time.perf_counter(), "done"
-        try:
-            await self.handler.process(claim)
-        except Exception as error:
-            outcome = type(error).__name__
-            raise
-        else:
-            for delivery in claim.deliveries:
-                waited = (self.clock() - delivery.received_at).total_seconds()
-                self.meter.latency.observe(max(0.0, waited))
-        finally:
-            self.meter.turns.labels(outcome).inc()
-            self.meter.turn_seconds.observe(time.perf_counter() - begun)
 
 
 @dataclass(slots=True)

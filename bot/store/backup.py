@@ -13,7 +13,8 @@ import msgspec
 from sqlalchemy import LargeBinary, MetaData, Table, insert, select, text, update
 from sqlalchemy.exc import CompileError, DataError, IntegrityError, NoSuchTableError
 
-from bot.store.database import Database, StoreConfigError, Transaction
+from bot.store.database import StoreConfigError, Transaction
+from bot.store.dialects import Database
 from bot.store.schema import (
     READY,
     SENDING,

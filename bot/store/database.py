@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
-from urllib.parse import urlsplit
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     ColumnElement,
@@ -39,39 +38,17 @@ class StoreConfigError(Exception):
     """The store can't be opened with these settings; the message tells the operator what to change."""
 
 
-@dataclass(frozen=True, slots=True)
-class SqliteFile:
-    """A file on this machine, for one worker process."""
-
-    path: Path
-
-    def __str__(self) -> str:
-        """Describe it for the operator."""
-        return f"SQLite file {self.path}"
-
-
-@dataclass(frozen=True, slots=True)
-class PostgresServer:
-    """A server that several instances share."""
-
-    dsn: str
-
-    def __str__(self) -> str:
-        """Describe it for the operator, without the password."""
-        parts = urlsplit(self.dsn)
-        return f"PostgreSQL database {parts.path.lstrip('/')} at {parts.hostname or 'a local socket'}"
-
-
-StoreAddress = SqliteFile | PostgresServer
+StoreAddress = Path | str
+"""A SQLite file on this machine, for one worker process; or the URL of a PostgreSQL server, for several."""
 
 
 def parse_store_url(url: str) -> StoreAddress:
     """Parse a database URL; `StoreConfigError` where it names no supported database."""
     scheme, separator, rest = url.partition("://")
     if separator and scheme in {"postgresql", "postgres"}:
-        return PostgresServer(f"postgresql://{rest}")
+        return f"postgresql://{rest}"
     if separator and scheme == "sqlite" and rest.startswith("/") and rest[1:]:
-        return SqliteFile(Path(rest[1:]).absolute())
+        return Path(rest[1:]).absolute()
     raise StoreConfigError(
         "DATABASE_URL is not a supported database; use sqlite:///relative.db, "
         "sqlite:////absolute.db or postgresql://user:password@host/name"
@@ -180,41 +157,6 @@ def load_server_version(transaction: Transaction) -> int | None:
 
 COMMAND_SECONDS = 8
 """GitHub waits ten seconds for an answer: a store that needs longer is away."""
-
-
-class Database(Protocol):
-    """Runs work in transactions without blocking the event loop."""
-
-    in_order: ClassVar[bool]
-    """Whether a write sees what was asked to be written before it, also if that is not committed yet."""
-
-    async def write(self, work: TransactionWork[WorkResult], *, durable: bool = True) -> WorkResult:
-        """Run the work and return its result once it is committed.
-
-        What is not `durable` survives the end of the process, but a power cut may undo it: for what is done
-        or looked up again in that case.
-        """
-        ...
-
-    async def read(self, work: TransactionWork[WorkResult]) -> WorkResult:
-        """Run work that only reads; each statement sees what is committed, and waits for no writer."""
-        ...
-
-    async def snapshot(self, work: TransactionWork[WorkResult]) -> WorkResult:
-        """Run work that reads everything as it is at one moment, however long it takes."""
-        ...
-
-    async def migrate(self, work: TransactionWork[None]) -> None:
-        """Run the work while no other instance migrates, however long it takes."""
-        ...
-
-    async def scrub(self, *, rewrite: bool = False) -> None:
-        """Leave nothing of what was deleted in the database's files, as far as the bot controls them."""
-        ...
-
-    async def close(self) -> None:
-        """Close every connection."""
-        ...
 
 
 @contextmanager

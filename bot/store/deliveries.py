@@ -26,7 +26,8 @@ from sqlalchemy.dialects.sqlite import insert
 
 from bot.store import lanes
 from bot.store.codec import column_text
-from bot.store.database import NOW, Database, Transaction, TransactionWork, WorkResult, to_datetime
+from bot.store.database import NOW, Transaction, TransactionWork, WorkResult, to_datetime
+from bot.store.dialects import Database
 from bot.store.lanes import LaneWakes, notify_workers
 from bot.store.model import (
     Acceptance,

@@ -30,7 +30,6 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from bot.store.database import (
     COMMAND_SECONDS,
-    PostgresServer,
     StoreClock,
     StoreConfigError,
     Transaction,
@@ -97,11 +96,11 @@ class PostgresDatabase:
     in_order: ClassVar[bool] = False
     """Transactions run side by side."""
 
-    def __init__(self, server: PostgresServer, clock: StoreClock | None) -> None:
-        self._server = server
+    def __init__(self, url: str, clock: StoreClock | None) -> None:
+        self._url = url
         self._clock = clock
         self._running: set[asyncio.Task[Any]] = set()
-        self._engine = _postgres_engine(server, clock, COMMAND_SECONDS)
+        self._engine = _postgres_engine(url, clock, COMMAND_SECONDS)
         self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
 
     async def write(self, work: TransactionWork[WorkResult], *, durable: bool = True) -> WorkResult:  # noqa: ARG002  to say so costs a round trip, which saves no more
@@ -114,11 +113,7 @@ class PostgresDatabase:
 
     async def snapshot(self, work: TransactionWork[WorkResult]) -> WorkResult:
         """Run work that reads everything as it is at one moment, however long it takes."""
-        patient = _postgres_engine(self._server, self._clock, None)
-        try:
-            return await self._run(patient.execution_options(isolation_level="REPEATABLE READ"), work)
-        finally:
-            await patient.dispose()
+        return await self._run_patiently(work, "REPEATABLE READ")
 
     async def migrate(self, work: TransactionWork[None]) -> None:
         """Run the work in one instance at a time, however long it takes."""
@@ -127,11 +122,7 @@ class PostgresDatabase:
             transaction.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
             work(transaction)
 
-        patient = _postgres_engine(self._server, self._clock, None)
-        try:
-            await self._run(patient, alone)
-        finally:
-            await patient.dispose()
+        await self._run_patiently(alone, "READ COMMITTED")
 
     async def scrub(self, *, rewrite: bool = False) -> None:
         """Do nothing: the server's own vacuum removes old rows, and its settings decide about its log."""
@@ -141,6 +132,13 @@ class PostgresDatabase:
         if self._running:
             await asyncio.wait(self._running, timeout=CLOSE_SECONDS)
         await self._engine.dispose()
+
+    async def _run_patiently(self, work: TransactionWork[WorkResult], isolation: str) -> WorkResult:
+        patient = _postgres_engine(self._url, self._clock, None)
+        try:
+            return await self._run(patient.execution_options(isolation_level=isolation), work)
+        finally:
+            await patient.dispose()
 
     async def _run(self, engine: AsyncEngine, work: TransactionWork[WorkResult]) -> WorkResult:
         # In a task of its own, as SQLite's are in a thread: a connection whose user is cancelled between
@@ -162,7 +160,7 @@ class PostgresDatabase:
             task.exception()  # the caller may be gone: nobody else looks at it
 
 
-def _postgres_engine(server: PostgresServer, clock: StoreClock | None, patience: float | None) -> AsyncEngine:
+def _postgres_engine(url: str, clock: StoreClock | None, patience: float | None) -> AsyncEngine:
     try:
         import asyncpg
     except ModuleNotFoundError as missing:
@@ -181,7 +179,7 @@ def _postgres_engine(server: PostgresServer, clock: StoreClock | None, patience:
         # what they mean everywhere.
         try:
             opened = await asyncpg.connect(
-                server.dsn, timeout=CONNECT_SECONDS, command_timeout=patience, server_settings=at_most
+                url, timeout=CONNECT_SECONDS, command_timeout=patience, server_settings=at_most
             )
             if patience and opened.get_server_version().major >= TRANSACTION_TIMEOUT_VERSION:
                 await opened.execute(f"SET transaction_timeout = '{TRANSACTION_SECONDS}s'")
@@ -264,12 +262,12 @@ class SqliteDatabase:
     # a whole transaction in a thread costs one.
 
     in_order: ClassVar[bool] = True
-    """A write sees whatever was asked to be written before it."""
+    """A write sees whatever was asked to be written before it, also if that is not committed yet."""
 
     def __init__(self, path: Path, clock: StoreClock | None) -> None:
         _keep_private(path)
         self._path = path
-        self._clock = clock or _process_clock
+        self._clock = clock or partial(datetime.now, UTC)
         self._time = _TransactionTime()
         self._statements = PreparedStatements(self._time.get)
         # SQLite has room for one writer; that ours queue up here is cheaper than waiting for its lock.
@@ -283,7 +281,11 @@ class SqliteDatabase:
         self._checkpoint: asyncio.TimerHandle | None = None
 
     async def write(self, work: TransactionWork[WorkResult], *, durable: bool = True) -> WorkResult:
-        """Run the work and return its result once it is committed, together with what else waits by then."""
+        """Run the work and return its result once it is committed, together with what else waits by then.
+
+        What is not `durable` survives the end of the process, but a power cut may undo it: for what is done
+        or looked up again in that case.
+        """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[WorkResult] = loop.create_future()
         self._waiting.append(_Waiting(work, answer, durable))
@@ -430,6 +432,10 @@ class SqliteDatabase:
             return result
 
 
+Database = SqliteDatabase | PostgresDatabase
+"""Runs work in transactions without blocking the event loop."""
+
+
 class _TransactionTime(local):
     """The time at which this thread's transaction began."""
 
@@ -502,7 +508,3 @@ def _write_ahead(connection: DriverConnection) -> None:
             if refused.sqlite_errorcode != SQLITE_BUSY or time.monotonic() > until:
                 raise
         time.sleep(BUSY_RETRY_SECONDS)  # in a thread of the store's; nothing tells when the other is done
-
-
-def _process_clock() -> datetime:
-    return datetime.now(UTC)

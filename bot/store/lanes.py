@@ -167,17 +167,6 @@ class Claimant:
         return {"own": self.instance, "held": self.held, "lease": self.lease}
 
 
-@dataclass(frozen=True, slots=True)
-class LaneRest:
-    """How long a lane rests after a turn (None: until it has work), and how often it has failed.
-
-    It rests for an hour at most; a longer rate limit is its installation's pause.
-    """
-
-    seconds: float | None
-    attempt: int
-
-
 def add_arrivals(transaction: Transaction, arrivals: Sequence[tuple[str, int]]) -> None:
     """Make lanes due, unless they wait for a retry: for each arrival its lane and its installation's id."""
     if not arrivals:
@@ -229,18 +218,21 @@ def hold_lane(transaction: Transaction, claim: LaneClaim, owner: str) -> None:
 
 
 def release_owned_lane(
-    transaction: Transaction, claim: LaneClaim, owner: str, rest: LaneRest
+    transaction: Transaction, claim: LaneClaim, owner: str, retry_after: float | None, attempt: int
 ) -> float | None:
-    """Release the lane; returns when it is due again."""
-    values = {**_held(claim, owner), "attempts": rest.attempt}
+    """Release the lane until it is due for a retry, or has more to do; returns when it is due again.
+
+    It rests for an hour at most; a longer rate limit is its installation's pause.
+    """
+    values = {**_held(claim, owner), "attempts": attempt}
     # A lane that is done is innocent of earlier crashes; one that is due again is not proven so.
-    values["crashes_before"] = 0 if rest.seconds is None else claim.crashes
-    if rest.seconds is None:
+    values["crashes_before"] = 0 if retry_after is None else claim.crashes
+    if retry_after is None:
         free = _RELEASE_UNTIL_MORE
         values["seen"] = claim.arrivals
     else:
         free = _RELEASE_FOR
-        values["seconds"] = min(rest.seconds, LONGEST_REST)
+        values["seconds"] = min(retry_after, LONGEST_REST)
     row = transaction.execute(free, values).first()
     if row is None:
         raise LaneFenced(claim.lane)
@@ -410,31 +402,24 @@ class QueueCounts:
 
 def count_queue(transaction: Transaction) -> QueueCounts:
     """Count what is in the queue now."""
-    number = func.count().label("number")
-    by_state = select(delivery_table.c.event, delivery_table.c.state, number).group_by(
-        delivery_table.c.event, delivery_table.c.state
-    )
-    longest = func.max(NOW - lane_table.c.due_at).label("longest")
-    due = select(number, longest).where(lane_table.c.due_at <= NOW)
-    state = case((outbox_table.c.refusal.is_not(None), BLOCKED_STATE), else_=outbox_table.c.state).label(
-        "state"
-    )
+    number, delivery, lane = func.count().label("number"), delivery_table.c, lane_table.c
+    by_state = select(delivery.event, delivery.state, number).group_by(delivery.event, delivery.state)
+    longest = func.max(NOW - lane.due_at).label("longest")
+    waiting = transaction.execute(select(number, longest).where(lane.due_at <= NOW)).one()
+    is_blocked = outbox_table.c.refusal.is_not(None)
+    state = case((is_blocked, BLOCKED_STATE), else_=outbox_table.c.state).label("state")
     owed = select(state, number).group_by(state)
-    waiting = transaction.execute(due).one()
-    crashed = select(delivery_table.c.id, delivery_table.c.event, delivery_table.c.crashes).where(
-        IS_PARKED, delivery_table.c.crashes > 0
-    )
-    crashed = crashed.order_by(delivery_table.c.finished_at.desc()).limit(MAX_CRASHED_SERIES)
+    crashed = select(delivery.id, delivery.event, delivery.crashes).where(IS_PARKED, delivery.crashes > 0)
+    crashed = crashed.order_by(delivery.finished_at.desc()).limit(MAX_CRASHED_SERIES)
+    lanes = select(number).select_from(lane_table)
     reconciled = transaction.execute(select(reconcile_table)).first()
     return QueueCounts(
         deliveries={(row.event, row.state): row.number for row in transaction.execute(by_state)},
-        lanes=transaction.execute(select(func.count()).select_from(lane_table)).scalar_one(),
+        lanes=transaction.execute(lanes).scalar_one(),
         due=waiting.number,
         longest_due=float(waiting.longest or 0.0),
         outbox={row.state: row.number for row in transaction.execute(owed)},
-        lanes_crashed=transaction.execute(
-            select(func.count()).select_from(lane_table).where(lane_table.c.crashes > 0)
-        ).scalar_one(),
+        lanes_crashed=transaction.execute(lanes.where(lane.crashes > 0)).scalar_one(),
         parked_crashes={(row.id, row.event): row.crashes for row in transaction.execute(crashed)},
         reconciled_at=reconciled.finished_at if reconciled else None,
         missed=reconciled.found if reconciled else 0,

@@ -31,7 +31,7 @@ from sqlalchemy.dialects.sqlite import insert
 from bot.pull_request.effects import CancelWrite, Effect, ShowComment
 from bot.pull_request.model import StickyComment
 from bot.store.codec import decode_effect, encode_effect
-from bot.store.database import NOW, Database, Transaction, to_datetime, upsert
+from bot.store.database import NOW, Transaction, to_datetime, upsert
 from bot.store.lanes import notify_workers
 from bot.store.model import BlockedWrites, LaneFenced, OutboxRow, PermissionBlock, RowState
 from bot.store.pull_requests import save_sticky
@@ -349,44 +349,31 @@ def clear_blocks(transaction: Transaction, installation_id: int) -> None:
     _release(transaction, outbox_table.c.refusal.startswith(f"{installation_id}:", autoescape=True))
 
 
-async def sweep_blocks(database: Database) -> None:
-    """Retry what was refused a while ago, and delete what was blocked for too long."""
-    await database.write(_delete_expired)
-    await database.write(_retry_old)
-
-
 def load_blocked_writes(transaction: Transaction) -> tuple[BlockedWrites, ...]:
     """Load the writes that wait for a permission, by repository and kind."""
-    number = func.count(outbox_table.c.id).label("number")
+    repository, block = repository_table.c, permission_block_table.c
+    kinds = (repository.owner, repository.name, block.kind, block.permission)
     rows = transaction.execute(
-        select(
-            permission_block_table.c.kind,
-            permission_block_table.c.permission,
-            repository_table.c.owner,
-            repository_table.c.name,
-            number,
-        )
-        .join(outbox_table, outbox_table.c.refusal == permission_block_table.c.key)
-        .join(repository_table, repository_table.c.id == permission_block_table.c.repository_id)
-        .group_by(
-            permission_block_table.c.kind,
-            permission_block_table.c.permission,
-            repository_table.c.owner,
-            repository_table.c.name,
-        )
-        .order_by(repository_table.c.owner, repository_table.c.name, permission_block_table.c.kind)
+        select(*kinds, func.count(outbox_table.c.id).label("number"))
+        .select_from(outbox_table)
+        .join(permission_block_table, outbox_table.c.refusal == block.key)
+        .join(repository_table, repository.id == block.repository_id)
+        .group_by(*kinds)
+        .order_by(*kinds)
     )
     return tuple(
         BlockedWrites(f"{row.owner}/{row.name}", row.kind, row.permission, row.number) for row in rows
     )
 
 
-def _retry_old(transaction: Transaction) -> None:
+def retry_blocked(transaction: Transaction) -> None:
+    """Let what was refused a while ago be tried again."""
     fresh = and_(permission_block_table.c.key == outbox_table.c.refusal, _IS_RECENT)
     _release(transaction, ~exists().where(fresh))
 
 
-def _delete_expired(transaction: Transaction) -> None:
+def delete_blocked(transaction: Transaction) -> None:
+    """Delete what was blocked for too long."""
     old = NOW - BLOCK_KEPT_SECONDS
     transaction.execute(
         delete(outbox_table).where(outbox_table.c.refusal.is_not(None), outbox_table.c.created_at < old)

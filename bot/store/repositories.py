@@ -31,7 +31,8 @@ from bot.gates.rule_book import StoredConfig
 from bot.pull_request.effects import CancelWrite
 from bot.pull_request.model import PullRequest
 from bot.store.codec import decode, decode_effect, encode_effect, encode_record
-from bot.store.database import NOW, Database, Transaction, to_datetime, upsert
+from bot.store.database import NOW, Transaction, to_datetime, upsert
+from bot.store.dialects import Database
 from bot.store.model import LaneFenced, RepositoryOwnership
 from bot.store.schema import (
     DONE,
@@ -45,7 +46,6 @@ from bot.store.schema import (
     lane_table,
     metadata,
     outbox_table,
-    permission_block_table,
     pull_request_table,
     repository_table,
 )
@@ -91,7 +91,7 @@ def delete_repository_data(
     """Delete all about a repository, except the deliveries that are spared."""
     lanes = select(pull_request_table.c.lane).where(pull_request_table.c.repository_id == repository_id)
     transaction.execute(delete(document_table).where(document_table.c.lane.in_(lanes)))
-    for table in (*REPOSITORY_TABLES, pull_request_table, permission_block_table):
+    for table in REPOSITORY_TABLES:
         transaction.execute(delete(table).where(table.c.repository_id == repository_id))
     transaction.execute(delete(repository_table).where(repository_table.c.id == repository_id))
     transaction.execute(delete(config_table).where(config_table.c.key == f"repository:{repository_id}"))

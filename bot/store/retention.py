@@ -6,7 +6,8 @@ from sqlalchemy import Column, ColumnElement, and_, delete, exists, select, text
 from sqlalchemy.sql.dml import Delete, Update
 
 from bot.store import outbox
-from bot.store.database import NOW, Database, Transaction
+from bot.store.database import NOW, Transaction
+from bot.store.dialects import Database
 from bot.store.repositories import erase_abandoned, resume_emptying
 from bot.store.schema import (
     DONE,
@@ -65,7 +66,8 @@ async def sweep_store(database: Database) -> int:
     """Delete what is older than its retention; returns how many rows changed."""
     swept = sum([await _repeat(database, step) for step in _sweep_steps()])
     erased = await erase_abandoned(database) + await resume_emptying(database)
-    await outbox.sweep_blocks(database)
+    await database.write(outbox.delete_blocked)
+    await database.write(outbox.retry_blocked)
     await database.write(refresh_statistics)
     # Whatever else was deleted or sent since the last sweep is in the log as well.
     await database.scrub(rewrite=erased > 0)

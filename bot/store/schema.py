@@ -22,7 +22,8 @@ from sqlalchemy import (
     text,
 )
 
-from bot.store.database import Database, StoreConfigError, Transaction
+from bot.store.database import StoreConfigError, Transaction
+from bot.store.dialects import Database
 
 QUEUED, DONE, PARKED = "queued", "done", "parked"
 """The states of a delivery."""
@@ -123,19 +124,9 @@ outbox_table = Table(
     # Why it waits: a kind of write that GitHub does not take for now. The lane is not due for it.
     Column("refusal", Text),
 )
-Index(
-    "ix_outbox_refusal",
-    outbox_table.c.refusal,
-    # WHERE refusal IS NOT NULL
-)
+Index("ix_outbox_refusal", outbox_table.c.refusal)  # WHERE refusal IS NOT NULL
 Index("ix_outbox_lane_position", outbox_table.c.lane, outbox_table.c.position, unique=True)
-Index(
-    "ix_outbox_ready",
-    outbox_table.c.lane,
-    outbox_table.c.target,
-    unique=True,
-    # WHERE state = 'ready'
-)
+Index("ix_outbox_ready", outbox_table.c.lane, outbox_table.c.target, unique=True)  # WHERE state = 'ready'
 
 permission_block_table = Table(
     "refusal",
@@ -192,12 +183,7 @@ pull_request_table = Table(
     Column("record", Text, nullable=False),
     Column("head", Text, nullable=False, server_default=""),
 )
-Index(
-    "ix_pull_request_repository_id_number",
-    pull_request_table.c.repository_id,
-    pull_request_table.c.number,
-    unique=True,
-)
+Index(None, pull_request_table.c.repository_id, pull_request_table.c.number, unique=True)
 Index("ix_pull_request_repository_id_head", pull_request_table.c.repository_id, pull_request_table.c.head)
 Index("ix_pull_request_owner_name", pull_request_table.c.owner, pull_request_table.c.name)
 
@@ -338,16 +324,12 @@ forgotten_table = Table(
     Column("at", Double, nullable=False),
 )
 
-REPOSITORY_TABLES = (
-    history_table,
-    fix_table,
-    reply_table,
-    audit_table,
-    weekly_issue_table,
-    weekly_run_table,
-    forgotten_table,
+REPOSITORY_TABLES = tuple(
+    table
+    for table in metadata.sorted_tables
+    if "repository_id" in table.c and table is not former_owner_table
 )
-"""Tables whose rows belong to one repository, by its id."""
+"""Tables whose rows belong to one repository, by its id, and go with it."""
 
 
 MIGRATIONS_PATH = Path(__file__).parent / "migrations"

@@ -11,14 +11,12 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from bot.gates.rule_book import StoredConfig
 from bot.store import deliveries, lanes, outbox, pull_requests, reconcile, repositories, retention
 from bot.store.database import (
-    Database,
-    PostgresServer,
-    SqliteFile,
     StoreAddress,
     StoreClock,
     Transaction,
@@ -27,7 +25,7 @@ from bot.store.database import (
     parse_store_url,
 )
 from bot.store.deliveries import GroupCommit
-from bot.store.dialects import WorkerLock
+from bot.store.dialects import Database, PostgresDatabase, SqliteDatabase, WorkerLock
 from bot.store.lanes import LEASE_SECONDS, LaneWakes, follow_clock
 from bot.store.model import (
     Acceptance,
@@ -222,10 +220,12 @@ class Store:
         What was noted is committed with it. Without `retry_after` the turn is finished, and the lane's count
         of crashes starts over.
         """
-        rest = lanes.LaneRest(retry_after, attempt)
 
         def release_lane(transaction: Transaction) -> float | None:
-            return _release_lane(transaction, claim, self.instance, rest)
+            due = lanes.release_owned_lane(transaction, claim, self.instance, retry_after, attempt)
+            if attempt > claim.attempt:
+                deliveries.count_attempt(transaction, claim)
+            return due
 
         has_notes = bool(self._notes.get((claim.lane, claim.fence)))
         try:
@@ -318,16 +318,6 @@ def _by_lane(rows: Iterable[LaneRow]) -> dict[str, tuple[LaneRow, ...]]:
     return {lane: tuple(group) for lane, group in groupby(rows, key=attrgetter("lane"))}
 
 
-def _release_lane(
-    transaction: Transaction, claim: LaneClaim, owner: str, rest: lanes.LaneRest
-) -> float | None:
-    """Release the lane; returns when it is due again."""
-    due = lanes.release_owned_lane(transaction, claim, owner, rest)
-    if rest.attempt > claim.attempt:
-        deliveries.count_attempt(transaction, claim)
-    return due
-
-
 @asynccontextmanager
 async def open_store(
     url: str,
@@ -342,8 +332,8 @@ async def open_store(
     async with AsyncExitStack() as stack:
         database = connect_database(address, clock)
         stack.push_async_callback(database.close)
-        if worker and isinstance(address, SqliteFile):
-            stack.callback(WorkerLock(address.path).release)
+        if worker and isinstance(address, Path):
+            stack.callback(WorkerLock(address).release)
         await migrate(database)
         wakes = LaneWakes()
         stack.push_async_callback(wakes.close)
@@ -352,10 +342,10 @@ async def open_store(
         name = instance or f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         store = Store(database, inbox, wakes, name, lease)
         if worker:
-            await store.start(alone=isinstance(address, SqliteFile))
+            await store.start(alone=isinstance(address, Path))
             stack.push_async_callback(_leave, store)
-            if isinstance(address, PostgresServer):
-                await wakes.listen(address.dsn)
+            if isinstance(address, str):
+                await wakes.listen(address)
         yield store
 
 
@@ -366,10 +356,4 @@ async def _leave(store: Store) -> None:
 
 def connect_database(address: StoreAddress, clock: StoreClock | None) -> Database:
     """Return the database at this address; nothing is opened before its first use."""
-    if isinstance(address, PostgresServer):
-        from bot.store.dialects import PostgresDatabase
-
-        return PostgresDatabase(address, clock)
-    from bot.store.dialects import SqliteDatabase
-
-    return SqliteDatabase(address.path, clock)
+    return SqliteDatabase(address, clock) if isinstance(address, Path) else PostgresDatabase(address, clock)

@@ -136,7 +136,7 @@ def metrics() -> set[str]:
     found = {f"whetstone_{who}{rate}" for rate in _RATES for who in ("", "validator_")}
     for path in (ROOT / "bot" / "metrics.py", *WEB.glob("*.py")):
         for made, name in re.findall(r"(\w+)\(\s*\"(whetstone_\w+)\"", path.read_text(encoding="utf-8")):
-            found.add(f"{name}_total" if made == "Counter" else name)
+            found.add(f"{name}_total" if made.lower() == "counter" else name)
     return found | {"whetstone_author_findings", "whetstone_reviewer_findings"}
 
 

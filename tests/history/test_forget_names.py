@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot.findings.ledger import build_ledger
-from bot.history.forget import anonymize, anonymize_acts, anonymize_open
+from bot.history.forget import ForgottenPerson, anonymize, anonymize_acts, anonymize_open
 from bot.history.model import build_history_record
 from bot.pull_request.model import Conversation, Item, PullRequest, Stance, ThreadState, Validator, Verdict
 from bot.values import Location
@@ -16,6 +16,7 @@ from tests.builders import ALICE, BOB, HEADS, at_minute, make_pull_request
 PLACE = Location("claims/futarchy.md", 5)
 HERS = "her words"
 TOLD = ("words", "url", "suggestion", "action", "rationale", "evidence", "metric", "reference")
+PERSON = ForgottenPerson(ALICE.id, at_minute(9), ALICE.login)
 AROUND = ("context_before", "context_after")
 SAID = Item("date_errors", place=PLACE, severity="major", **dict.fromkeys((*TOLD, *AROUND), HERS))
 
@@ -28,7 +29,7 @@ def said_by(account, way="review"):
 @pytest.mark.parametrize("way", ["review", "comment"])
 def test_a_verdict_goes_on_standing_without_name_and_words(way):
     known = make_pull_request(verdicts=(said_by(ALICE, way), said_by(BOB)))
-    hers, his = anonymize(known, ALICE.id, at_minute(9)).verdicts
+    hers, his = anonymize(known, PERSON).verdicts
     assert (hers.stance, hers.validator.name, hers.said) == (Stance.REJECTS, "ghost", "")
     assert hers.items == (Item("date_errors", place=PLACE, severity="major"),)
     assert HERS not in repr(hers)
@@ -37,7 +38,7 @@ def test_a_verdict_goes_on_standing_without_name_and_words(way):
 
 def test_what_is_said_later_keeps_its_name():
     later = replace(said_by(ALICE), at=at_minute(20))
-    assert anonymize(make_pull_request(verdicts=(later,)), ALICE.id, at_minute(9)).verdicts == (later,)
+    assert anonymize(make_pull_request(verdicts=(later,)), PERSON).verdicts == (later,)
 
 
 def reviewed_twice() -> PullRequest:
@@ -55,7 +56,7 @@ def reviewed_twice() -> PullRequest:
 
 def test_a_closed_pull_request_keeps_the_numbers_and_statuses_of_its_findings():
     known = reviewed_twice()
-    nameless = anonymize(anonymize_acts(known, ALICE.id, at_minute(9), ALICE.login), ALICE.id, at_minute(9))
+    nameless = anonymize(anonymize_acts(known, PERSON), PERSON)
     before, after = (
         [(finding.id, finding.status.value, finding.item.tag) for finding in build_ledger(each).findings]
         for each in (known, nameless)
@@ -69,7 +70,7 @@ def test_an_open_pull_request_names_nobody_who_was_forgotten():
     verdict = replace(said_by(BOB), unlabelled_by=ALICE.login)
     known = replace(reviewed_twice(), open=True)
     known = replace(known, verdicts=(*known.verdicts, verdict))
-    nameless = anonymize_open(known, ALICE.id, at_minute(9), ALICE.login)
+    nameless = anonymize_open(known, PERSON)
     assert ALICE.login not in repr(nameless)
     names = {change.by for finding in build_ledger(nameless).findings for change in finding.changes}
     assert names == {"ghost", BOB.login}
@@ -77,7 +78,7 @@ def test_an_open_pull_request_names_nobody_who_was_forgotten():
 
 def test_the_history_keeps_what_became_of_a_forgotten_validators_findings():
     record = build_history_record(reviewed_twice())
-    nameless = anonymize(record, ALICE.id, at_minute(9))
+    nameless = anonymize(record, PERSON)
     assert f"user:{ALICE.id}" not in repr(nameless)
     assert [finding.status for finding in nameless.findings] == [
         finding.status for finding in record.findings

@@ -7,7 +7,7 @@ import pytest
 
 from bot.github.auth import AppKey
 from bot.github.client import connect_github
-from bot.github.errors import GitHubUnavailable
+from bot.github.errors import GitHubUnavailable, RateLimited
 from bot.inbox.retry import RetryLater
 from bot.inbox.sender import Sender
 from bot.pull_request.checks import CheckAnnotation, CheckRunText
@@ -28,6 +28,10 @@ class Store(FakeStore):
 
     async def mark_sending(self, row):
         self.marks.append("sending")
+        return row
+
+    async def mark_ready(self, row):
+        self.marks.append("ready")
         return row
 
     def mark_sent(self, _row, _sticky, _then):
@@ -146,6 +150,15 @@ async def test_suggestions_that_never_arrived_are_sent_after_all(github, write, 
         await write(effect)
     await write(effect, seconds_ago=6)
     assert len(pull.reviews) == 1
+
+
+async def test_what_the_rate_limit_kept_from_being_written_is_not_looked_up(
+    github, write, store, repository, pull
+):
+    github.fail("POST", "*/reviews", status=429)
+    with pytest.raises(RateLimited):
+        await write(offered(repository, pull, 1))
+    assert store.marks == ["sending", "ready"]
 
 
 async def test_where_no_line_is_in_the_diff_nothing_is_offered(write, store, repository, pull):

@@ -240,7 +240,7 @@ async def test_a_claim_finds_what_was_asked_to_be_accepted_before_it(sqlite_url)
 
 async def test_the_log_is_copied_into_the_file_after_a_durable_write(sqlite_url, tmp_path, monkeypatch):
     monkeypatch.setattr(dialects, "CHECKPOINT_SECONDS", 0)
-    file = parse_store_url(sqlite_url).path
+    file = parse_store_url(sqlite_url)
     async with open_store(sqlite_url, worker=False) as store:
         await store.accept(make_delivery("d1"))
         async with asyncio.timeout(10):
