@@ -108,7 +108,7 @@ def _render_rejected(
         rulings_line(feedback),
         *_entry_blocks(feedback.gates, size[0], EntryContext.of(feedback, site), feedback.more),
         *feedback.notes,
-        fold_progress(feedback, site.web) if feedback.iteration.number > 1 else "",
+        fold_progress(feedback, site.web),
         _fold_document(feedback, whole, size[1]),
         _command_hints(feedback),
     )
