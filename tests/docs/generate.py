@@ -31,6 +31,7 @@ def pages() -> dict[Path, str]:
 SCHEMAS = {
     "agents.yml": "rules/agents",
     "claims.yml": "rules/claims",
+    "clarity.yml": "rules/clarity",
     "detection.yml": "rules/detection",
     "grounding.yml": "rules/grounding",
     "phrases.yml": "rules/phrases",
