@@ -79,7 +79,7 @@ train: $(VENV)/.runtime ## train the detector's weights (DATA=directory of label
 	@# Earlier versions of pip don't know groups.
 	@$(PIP) install 'pip>=25.1'
 	@$(PIP) install --group train
-	@$(BIN)/python -m benchmarks._train_detection $(DATA)
+	@$(BIN)/python -m benchmarks._train_detection "$(DATA)"
 
 chaos: $(VENV)/.dev ## inject faults into several instances for minutes (ARGS="--seed 7 --minutes 5")
 	@$(BIN)/python -m tests.chaos $(ARGS)

@@ -7,9 +7,9 @@ weights to put there. Needs the dependency group `train`.
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -18,6 +18,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks._comments import read_lines
 from bot.verdicts.clarity import count_features, names_change
 
 FOLDS, REPEATS, STRENGTH = 10, 5, 0.1
@@ -25,7 +26,7 @@ FOLDS, REPEATS, STRENGTH = 10, 5, 0.1
 
 def main() -> None:
     """Print how well unseen comments are judged, then the weights learned from all."""
-    rows = [json.loads(line) for line in Path(sys.argv[1]).read_text("utf-8").splitlines()]
+    rows = [*read_lines(Path(sys.argv[1]), _find_problem)]
     features = np.array([count_features(row["text"])[1:] for row in rows])
     labels = np.array([row["clear"]["informativeness"] for row in rows])
     names = np.array([names_change(row["text"]) for row in rows])
@@ -42,6 +43,14 @@ def main() -> None:
     weights = regression.coef_[0] / scaler.scale_
     bias = regression.intercept_[0] - float(weights @ scaler.mean_)
     print(tuple(round(float(weight), 3) for weight in (bias, *weights)))
+
+
+def _find_problem(values: dict[str, Any]) -> str:
+    clear = values.get("clear")
+    is_labelled = isinstance(clear, dict) and clear.get("informativeness") in (0, 1)
+    if isinstance(values.get("text"), str) and is_labelled:
+        return ""
+    return '"text" must be a string, and "clear" an object whose "informativeness" is 0 or 1'
 
 
 if __name__ == "__main__":

@@ -40,35 +40,28 @@ def explain_failure(error: Exception) -> tuple[str, int] | None:
     return (str(error), 1) if isinstance(error, JobFailed | StoreUnavailable | GitHubError) else None
 
 
-def integer_between(low: int, high: int | None = None) -> Callable[[str], int]:
-    """Parse an integer in these bounds; the error names them."""
-    allowed = f"of {low} or more" if high is None else f"from {low} to {high}"
-
-    def parse(text: str) -> int:
+def _number_between(kind: type[int | float], low: float, high: float, allowed: str) -> Callable[[str], Any]:
+    def parse(text: str) -> int | float:
         try:
-            number = int(text)
-        except ValueError:
-            number = low - 1
-        if number < low or (high is not None and number > high):
-            raise argparse.ArgumentTypeError(f"must be an integer {allowed}, not {text!r}")
-        return number
-
-    return parse
-
-
-def positive_number(high: float) -> Callable[[str], float]:
-    """Parse a number above zero, up to this one."""
-
-    def parse(text: str) -> float:
-        try:
-            number = float(text)
+            number = kind(text)
         except ValueError:
             number = math.nan
-        if not 0 < number <= high:
-            raise argparse.ArgumentTypeError(f"must be a number above 0 and at most {high:g}, not {text!r}")
+        if not low <= number <= high:
+            raise argparse.ArgumentTypeError(f"must be {allowed}, not {text!r}")
         return number
 
     return parse
+
+
+def integer_between(low: int, high: float = math.inf) -> Callable[[str], Any]:
+    """Parse an integer in these bounds; the error names them."""
+    bounds = f"of {low} or more" if high == math.inf else f"from {low} to {high}"
+    return _number_between(int, low, high, f"an integer {bounds}")
+
+
+def positive_number(high: float) -> Callable[[str], Any]:
+    """Parse a number above zero, up to this one."""
+    return _number_between(float, math.ulp(0), high, f"a number above 0 and at most {high:g}")
 
 
 port_number = integer_between(0, 65535)

@@ -51,7 +51,8 @@ async def _list_or_retry(arguments: argparse.Namespace) -> None:
         terminal.print_table(("delivery", "event", "lane", "parked", "error"), map(_row, parked))
         return
     for delivery in parked:
-        print(json.dumps(asdict(delivery), default=str) if arguments.json else _line(delivery))
+        line = "{}  {}  {}  parked {}: {}".format(*_row(delivery))
+        print(json.dumps(asdict(delivery), default=str) if arguments.json else line)
     if not parked and not arguments.json:
         print("No parked deliveries.")
 
@@ -68,13 +69,6 @@ async def _retry(parked: tuple[ParkedDelivery, ...], wanted: list[str]) -> None:
 def _row(delivery: ParkedDelivery) -> tuple[str, ...]:
     when = f"{delivery.parked_at:%Y-%m-%d %H:%M} UTC after {delivery.attempts} attempts"
     return delivery.id, delivery.event, delivery.lane, when, delivery.error
-
-
-def _line(delivery: ParkedDelivery) -> str:
-    return (
-        f"{delivery.id}  {delivery.event}  {delivery.lane}  parked {delivery.parked_at:%Y-%m-%d %H:%M} UTC "
-        f"after {delivery.attempts} attempts: {delivery.error}"
-    )
 
 
 async def requeue_parked_deliveries(ids: tuple[str, ...]) -> int:

@@ -132,12 +132,7 @@ def _stop_on_signal() -> asyncio.Event:
     return stop
 
 
-_CREDENTIALS = (
-    "GITHUB_APP_ID",
-    "GITHUB_PRIVATE_KEY",
-    "GITHUB_PRIVATE_KEY_PATH",
-    "GITHUB_WEBHOOK_SECRET",
-)
+_CREDENTIALS = ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH", "GITHUB_WEBHOOK_SECRET")
 
 
 def run_setup(arguments: argparse.Namespace) -> int:

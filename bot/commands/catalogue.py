@@ -36,14 +36,13 @@ from bot.history.text import HistoryContext, render_history
 from bot.iterations.model import current_iteration, open_appeals
 from bot.lessons.text import render_reply
 from bot.markdown.escape import code_span
-from bot.pull_request.effects import CommandSource, ForgetPerson
+from bot.pull_request.effects import CommandSource, ForgetPerson, ReactionKind
 from bot.pull_request.model import Item, RulingAction
 from bot.values import Location
 
 MAX_HISTORY_HOURS = 24 * 3650
 """The longest period: ten years."""
 MAX_REJECTED_TAGS = 20
-"""Of one `/feedback-reject`."""
 
 _LOGIN = regex.Regex(r"@([a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9])?(?:\[bot\])?)", ignore_case=True)
 _PERIOD = regex.Regex(r"(\d{1,6})([hdw])", ignore_case=True)
@@ -146,7 +145,7 @@ class ShowRequest(CommandRequest):
         if iteration is None or not (iteration.is_rejected or context.pull_request.sticky):
             return context.reply("No reviewer or check requests changes on this pull request.\n")
         asked = replace(context.pull_request, comment_requested_at=context.invocation.text.at)
-        return replace(context, pull_request=asked).acknowledge()
+        return replace(context, pull_request=asked).react(ReactionKind.EYES)
 
 
 @dataclass(frozen=True, slots=True)

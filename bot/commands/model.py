@@ -31,7 +31,6 @@ from bot.pull_request.model import PullRequest, Ruling, RulingAction
 from bot.values import Account, Location, Repository
 
 COMMAND_PREFIX = "/feedback"
-"""How every command begins."""
 NO_ACCOUNT = 0
 """The account of a reply to somebody who was forgotten: it is counted, and says nothing of them."""
 MAX_REPLY_LENGTH = 60_000
@@ -216,9 +215,7 @@ class CommandGiver:
 
     role: Permission | None
     is_author: bool = False
-    """They opened the pull request."""
     is_bot: bool = False
-    """GitHub says that the account is a bot."""
     is_agent: bool = False
     """A bot, or a user whom the repository calls an agent."""
     is_bot_itself: bool = False
@@ -250,7 +247,6 @@ class CommandFacts:
     me: Account
     now: datetime
     role: str | None = None
-    """The giver's role in the repository."""
     replies: tuple[PostedReply, ...] = ()
     """Replies in this thread from earlier turns."""
     new_replies: tuple[PostReply, ...] = ()
@@ -344,11 +340,13 @@ class CommandContext:
 
     def refuse(self) -> CommandOutcome:
         """React with confusion, and reply nothing."""
-        return CommandOutcome(self.pull_request, (self._reaction(ReactionKind.CONFUSED),))
+        return self.react(ReactionKind.CONFUSED)
 
-    def acknowledge(self) -> CommandOutcome:
-        """React, and leave the answer to the comment."""
-        return CommandOutcome(self.pull_request, (self._reaction(ReactionKind.EYES),))
+    def react(self, kind: ReactionKind) -> CommandOutcome:
+        """React, and leave an answer to the comment."""
+        text = self.invocation.text
+        where = self.pull_request.repository, text.where, text.id, text.node_id
+        return CommandOutcome(self.pull_request, (AddReaction(*where, kind),))
 
     def reply(self, body: str, *rulings: Ruling, anonymous: bool = False) -> CommandOutcome:
         """React and reply; the rulings are recorded in the pull request."""
@@ -365,8 +363,4 @@ class CommandContext:
         )
         if rulings:
             pull_request = replace(pull_request, rulings=(*pull_request.rulings, *rulings))
-        return CommandOutcome(pull_request, (self._reaction(ReactionKind.EYES),), (reply,))
-
-    def _reaction(self, kind: ReactionKind) -> AddReaction:
-        text = self.invocation.text
-        return AddReaction(self.pull_request.repository, text.where, text.id, text.node_id, kind)
+        return replace(self.react(ReactionKind.EYES), pull_request=pull_request, replies=(reply,))

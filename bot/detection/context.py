@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from bot.detection.evidence import is_question
@@ -29,9 +29,8 @@ class WordSpan(NamedTuple):
     @property
     def after(self) -> tuple[str, ...]:
         """The words after it in its clause."""
-        words = self.sentence.words
-        close = next((at for at in range(self.end, len(words)) if words[at] in CLAUSE_ENDS), len(words))
-        return words[self.end : close]
+        rest = self.sentence.words[self.end :]
+        return tuple(takewhile(lambda word: word not in CLAUSE_ENDS, rest))
 
 
 def read_word_span(text: str, start: int, end: int) -> WordSpan:
@@ -149,7 +148,8 @@ def _is_report(words: tuple[str, ...], start: int, end: int, rules: DetectionRul
         return False
     wished = not _WISHES.isdisjoint((*before, *told)) or not _POSSIBLE.isdisjoint(told)
     in_part = "except" in words[end:] or ("but", "not") in pairwise(words[end:])
-    return not wished and not in_part and rules.doubts.isdisjoint(before)
+    is_plain = rules.negations.isdisjoint(before) and rules.hypotheticals.isdisjoint(before)
+    return is_plain and not wished and not in_part
 
 
 def _is_about(said: WordSpan, start: int, end: int) -> bool:

@@ -7,14 +7,28 @@ from math import exp, sqrt
 
 from bot import regex
 from bot.detection.context import find_doubt
-from bot.detection.evidence import CueMatch, Evidence, gather_evidence, name_facts, name_words
-from bot.detection.rules import CueMeaning, DetectionRules, FeedbackType
+from bot.detection.evidence import (
+    CueMatch,
+    Evidence,
+    gather_evidence,
+    name_facts,
+    name_words,
+    write_out_names,
+)
+from bot.detection.rules import (
+    MAX_CONFIDENCE,
+    SHOWN,
+    UNIT,
+    CueMeaning,
+    DetectionRules,
+    FeedbackType,
+    unpack_weights,
+)
 from bot.detection.words import blank_struck_out
 from bot.gates.model import phrase_spans
 from bot.markdown.blocks import SpanKind
 from bot.markdown.spans import mask_hidden
 
-MAX_CONFIDENCE = 0.95
 OWN_CUE_CONFIDENCE = 0.5
 SECOND_CUE_BONUS = 0.1
 """For a repository's own cue with a second thing that speaks for the same type."""
@@ -27,8 +41,8 @@ WORD_SCALE, FEWEST_WORDS, FACT_SCALE = 3.0, 6, 0.5
 NONE_LENIENCE, LEAD, FORMAL_LEAD = 0.2, 1.45, 1.05
 """What none is given in advance, and how many times as probable as none a type has to be where only the words
 decide, and beside a formal state: a false alarm costs more trust than a failure that stays unsaid."""
-SHORT_STATEMENT, LIKELY, STATED_CONFIDENCE = 14, 0.65, 0.6
-"""A comment that states a failed check: at most how many words, how probable, and its confidence then."""
+SHORT_STATEMENT, LIKELY = 14, 0.65
+"""A failed check that is stated here and now is shown: in at most how many words, and how probable."""
 TEMPERATURE = 2.0
 """Divides all scores, so that probabilities close to 1 still differ; it changes no decision."""
 
@@ -73,10 +87,9 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
     confidence = rules.model.calibrate(found, compute_confidence(found, probabilities, evidence, rules))
     if found is prose and _is_stated_fact(evidence):
         confidence = max(confidence, FACT_CONFIDENCE)
-    is_short = sum(len(sentence.words) for sentence in evidence.sentences) <= SHORT_STATEMENT
     is_failed_check = found is prose is FeedbackType.VERIFICATION_FAILURE
-    if is_failed_check and cued and is_short and max(probabilities) >= LIKELY:
-        confidence = max(confidence, STATED_CONFIDENCE)
+    if is_failed_check and cued and max(probabilities) >= LIKELY and _is_here_and_now(evidence, rules):
+        confidence = max(confidence, SHOWN)
     signals = (*signals, *[*dict.fromkeys(f"{match.name}: {match.words}" for match in cued)][:_MOST_CUES])
     if own is found:
         second = SECOND_CUE_BONUS if cued or evidence.pasted(found) else 0.0
@@ -98,18 +111,14 @@ def scale_of_words(words: int, sentences: int) -> float:
 def score(evidence: Evidence, rules: DetectionRules) -> list[float]:
     """Return the probability of each type in their order, and of none."""
     model, sentences = rules.model, evidence.sentences
-    get = model.weights.get
-    facts = [row for name in name_facts(evidence, rules) if (row := get(name))]
-    bias_row = [row] if (row := get(BIAS_NAME)) else []
-    sums = zip(model.total(bias_row), model.total(facts), strict=True)
-    totals = [BIAS_SCALE * bias + FACT_SCALE * of_facts for bias, of_facts in sums]
+    biases, facts = model.total((BIAS_NAME,)), model.total(name_facts(evidence, rules))
+    pairs = zip(biases, facts, strict=True)
+    totals = [BIAS_SCALE * (bias / UNIT) + FACT_SCALE * (fact / UNIT) for bias, fact in pairs]
     for sentence in sentences:
-        words = name_words((sentence,), rules.kind_of)
-        if rows := [row for name in words if (row := get(name))]:
-            scale = scale_of_words(len(words), len(sentences))
-            totals = [
-                total + scale * of_words for total, of_words in zip(totals, model.total(rows), strict=True)
-            ]
+        names = {*name_words(sentence, rules.kind_of)}
+        scale = scale_of_words(len(names), len(sentences))
+        sums = zip(totals, model.total(names), strict=True)
+        totals = [total + scale * (words / UNIT) for total, words in sums]
     totals[_NONE] += NONE_LENIENCE
     highest = max(totals)
     powers = [exp((total - highest) / TEMPERATURE) for total in totals]
@@ -150,6 +159,13 @@ def _is_stated_fact(evidence: Evidence) -> bool:
     names = {match.name for match in evidence.matches}
     stated = any(match.name == _FACT_CUE and not match.note for match in evidence.matches)
     return stated and len(evidence.sentences) == 1 and names <= _FACT_CUES
+
+
+def _is_here_and_now(evidence: Evidence, rules: DetectionRules) -> bool:
+    """Say whether a comment is short, and has no word for what is past, conditional or of another change."""
+    words = [word for sentence in evidence.sentences for word in sentence.words]
+    kinds = map(rules.kind_of.get, words)
+    return len(words) <= SHORT_STATEMENT and rules.elsewhere.isdisjoint((*words, *kinds))
 
 
 _EXIT, _REDO, _CHANGE = "exit code mentioned", "request to redo", "specific adjustment requested"
@@ -205,11 +221,12 @@ def _deciding_words(
     words = [match.words for match in sorted(cued, key=lambda match: match.start - match.end)]
     words += [" ".join(shown.text.split())[:_LONGEST] for shown in evidence.pasted(found)]
     if not words:
-        named, get = name_words(evidence.sentences, rules.kind_of), rules.model.weights.get
-        column = _TYPES.index(found)
-        rows = [
-            (row[_NONE] - row[column], text.strip()) for name, text in named.items() if (row := get(name))
-        ]
+        column, get, kind_of = _TYPES.index(found), rules.model.weights.get, rules.kind_of
+        written: dict[str, str] = {}
+        for one in evidence.sentences:
+            written.update(zip(name_words(one, kind_of), write_out_names(one, kind_of), strict=True))
+        named = ((unpack_weights(row), text) for name, text in written.items() if (row := get(name)))
+        rows = [(row[_NONE] - row[column], text.strip()) for row, text in named]
         words = [text for margin, text in sorted(rows)[: 2 * _MOST_WORDS] if text and margin < 0]
     return _distinct(words)
 

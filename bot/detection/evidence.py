@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -66,8 +66,8 @@ class Evidence(NamedTuple):
 
     def pasted(self, found: FeedbackType) -> list[PastedOutput]:
         """Return pasted output that shows a type; output in a quote is another person's."""
-        own = (one for one in self.shown if one.where is not SpanKind.QUOTE)
-        return [one for one in own if one.structure.says.value == found.value]
+        shown = [one for one in self.shown if one.structure.says.value == found.value]
+        return [one for one in shown if one.where is not SpanKind.QUOTE]
 
 
 def readable_part(text: str) -> str:
@@ -102,7 +102,7 @@ def _in_context(sentence: Sentence, phrases: list[PhraseMatch], rules: Detection
     covers = _covers(len(words), phrases, rules) if CueMeaning.HARMLESS in meanings else ()
     is_settled = CueMeaning.SETTLED in meanings
     asks = sentence.asks and is_question(sentence, rules)
-    is_doubtful = not rules.doubts.isdisjoint(words)
+    is_doubtful = not (rules.negations.isdisjoint(words) and rules.hypotheticals.isdisjoint(words))
     matches: dict[tuple[int, str], CueMatch] = {}
     for cue, start, end in phrases:
         says = cues[cue].says
@@ -161,8 +161,7 @@ def _pasted(
 ) -> tuple[PastedOutput, ...]:
     """Find program output: the writer's own first, then what appears only in quotes."""
     shown: dict[str, PastedOutput] = {}
-    layers = [kind for kind in _LAYERS if kind in kinds]
-    for layer in layers:
+    for layer in filter(kinds.__contains__, _LAYERS):
         part = "\n".join([text[start:end] for kind, start, end in pieces if kind is layer])
         for number, found in rules.structure_matcher.find(part):
             structure = rules.structures[number]
@@ -215,24 +214,20 @@ _TOGETHER = """
 _PAIRS = [pair.replace("shown_", "shown ").split("+") for pair in _TOGETHER.split()]
 
 
-def name_words(sentences: Iterable[Sentence], kind_of: Mapping[str, str]) -> dict[str, str]:
-    """Name the words, their kinds, and two or three of these in a row, each with the words as written."""
-    names: dict[str, str] = {}
-    for words, asks in sentences:
-        units = ["^"]
-        for word in words:
-            base = stem(word)
-            names[base] = word
-            if kind := kind_of.get(word):
-                names[kind] = word
-                units.append(kind)
-            else:
-                units.append(base)
-        units.append("?" if asks else "$")
-        row = ("", *words, "")
-        for at, (one, two) in enumerate(pairwise(units)):
-            pair = f"{one} {two}"
-            names[pair] = f"{row[at]} {row[at + 1]}"
-            if at:
-                names[f"{units[at - 1]} {pair}"] = f"{row[at - 1]} {row[at]} {row[at + 1]}"
-    return names
+def name_words(sentence: Sentence, kind_of: Mapping[str, str]) -> list[str]:
+    """Name the words, their kinds, and two or three of these in a row."""
+    bases = [*map(stem, sentence.words)]
+    kinds = [*map(kind_of.get, sentence.words)]
+    units = [kind or base for kind, base in zip(kinds, bases, strict=True)]
+    return [*bases, *filter(None, kinds), *_in_a_row(["^", *units, "?" if sentence.asks else "$"])]
+
+
+def write_out_names(sentence: Sentence, kind_of: Mapping[str, str]) -> list[str]:
+    """Return for each name of `name_words` the words as written."""
+    words = sentence.words
+    return [*words, *filter(kind_of.__contains__, words), *_in_a_row(["", *words, ""])]
+
+
+def _in_a_row(units: list[str]) -> list[str]:
+    pairs = [f"{one} {two}" for one, two in pairwise(units)]
+    return [*pairs, *[f"{pair} {unit}" for pair, unit in zip(pairs, units[2:], strict=False)]]

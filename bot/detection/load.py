@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import gc
+import struct
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import re2
 
-from bot.detection.phrases import PhraseError, compile_phrase
+from bot.detection.phrases import PhraseError, PhraseMatcher, compile_phrase
 from bot.detection.rules import (
     COLUMNS,
-    BriefAction,
+    HIGHEST,
     BriefActions,
-    CueMeaning,
     DetectionCue,
     DetectionRules,
     FeedbackType,
     LearnedModel,
     OutputStructure,
-    Points,
     RepositoryCue,
+    StructureMatcher,
+    pack_weights,
 )
 from bot.gates.config import DetectionConfig
 from bot.gates.packs import rules_directory
@@ -34,10 +35,8 @@ from bot.gates.schemas import list_at, object_at, text_at
 from bot.gates.yaml_reader import YamlPath, dotted
 
 RULES_FILE, MODEL_FILE = "detection.yml", "detection-model.tsv"
-CALIBRATION = "#calibration:"
-"""How a line of the model begins that is no feature: a type, then points of probability and confidence."""
-
-_HEX_DIGITS = 2 * COLUMNS
+SHOWN_FROM = "#shown-from:"
+"""How a line of the model begins that is no feature: a type, then the probability from which it is shown."""
 
 
 @cache
@@ -50,7 +49,7 @@ def shipped_detection_rules() -> DetectionRules:
 def detection_rules(section: DetectionConfig) -> DetectionRules:
     """Return the shipped rules with a repository's own cues and threshold."""
     cues = (RepositoryCue(FeedbackType(cue.type), cue.phrase) for cue in section.cues)
-    return shipped_detection_rules().extended(cues, threshold=section.threshold)
+    return replace(shipped_detection_rules(), own_cues=tuple(cues), threshold=section.threshold)
 
 
 _LOADING = threading.Lock()
@@ -73,49 +72,39 @@ def is_detector_loaded() -> bool:
 def brief_actions() -> BriefActions:
     """Return the shipped actions alone: a brief without plain words needs nothing else of the rules."""
     path = rules_directory() / RULES_FILE
-    return _actions(parse_rule_file(path.read_bytes(), str(path), "rules/detection"))
+    values = parse_rule_file(path.read_bytes(), str(path), "rules/detection")
+    actions: BriefActions = msgspec.convert(values["actions"], BriefActions)
+    return actions
 
 
 def load_detection(directory: Path) -> DetectionRules:
     """Return the rules of this directory; raises `RuleFileError` with the problems of both files."""
-    rules, table = (
-        (path.read_bytes(), str(path)) for path in (directory / RULES_FILE, directory / MODEL_FILE)
-    )
-    return parse_detection(rules, table)
+    rules, table = directory / RULES_FILE, directory / MODEL_FILE
+    return parse_detection((rules.read_bytes(), str(rules)), (table.read_bytes(), str(table)))
 
 
 def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> DetectionRules:
     """Return the rules that these texts, each with the name of its file, hold."""
     model, problems = parse_model(*table)
     values = parse_rule_file(*rules, "rules/detection", _find_pattern_problems, lambda _: problems)
+    kinds = {name: tuple(text.split()) for name, text in values["kinds"].items()}
+    cues = msgspec.convert(values["cues"], tuple[DetectionCue, ...])
+    phrases = ((number, phrase) for number, cue in enumerate(cues) for phrase in cue.phrases)
+    structures = msgspec.convert(values["structures"], tuple[OutputStructure, ...])
     return DetectionRules(
-        kinds={name: tuple(text.split()) for name, text in values["kinds"].items()},
         negations=frozenset(values["words"]["negations"].split()),
         hypotheticals=frozenset(values["words"]["hypotheticals"].split()),
         questions=frozenset(values["words"]["questions"].split()),
-        cues=tuple(_cue(**cue) for cue in values["cues"]),
-        structures=tuple(_structure(**structure) for structure in values["structures"]),
-        actions=_actions(values),
+        elsewhere=frozenset(values["words"]["elsewhere"].split()),
+        failing=frozenset((*kinds.get("fail", ()), *kinds.get("crash", ()))),
+        kind_of={word: f"{{{name}}}" for name, words in reversed(kinds.items()) for word in words},
+        cues=cues,
+        matcher=PhraseMatcher(phrases, kinds),
+        structures=structures,
+        structure_matcher=StructureMatcher(structure.pattern for structure in structures),
+        actions=msgspec.convert(values["actions"], BriefActions),
         model=model,
     )
-
-
-def _actions(values: Mapping[str, Any]) -> BriefActions:
-    return {
-        FeedbackType(kind): tuple(
-            BriefAction(action["action"], action["description"], action["template"]) for action in actions
-        )
-        for kind, actions in values["actions"].items()
-    }
-
-
-def _cue(cue: str, says: str, example: str, phrases: str) -> DetectionCue:
-    lines = tuple(line.strip() for line in phrases.splitlines() if line.strip())
-    return DetectionCue(cue, CueMeaning(says), example, lines)
-
-
-def _structure(structure: str, says: str, signal: str, example: str, pattern: str) -> OutputStructure:
-    return OutputStructure(structure, CueMeaning(says), signal, example, pattern)
 
 
 def _find_pattern_problems(file: RuleFile) -> Iterator[RuleFileProblem]:
@@ -150,37 +139,25 @@ def _texts(file: RuleFile, section: str, key: str) -> Iterator[tuple[YamlPath, s
 
 def parse_model(data: bytes, file: str) -> tuple[LearnedModel, list[RuleFileProblem]]:
     """Read the model: a feature, a tab, and two hexadecimal digits for each type and for none."""
-    weights: dict[str, bytes] = {}
-    calibration: dict[FeedbackType, Points] = {}
+    weights: dict[str, int] = {}
+    shown_from: dict[FeedbackType, float] = {}
     problems = []
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
         name, _, columns = line.partition("\t")
         try:
-            if name.startswith(CALIBRATION):
-                calibration[FeedbackType(name.removeprefix(CALIBRATION))] = _points(columns)
+            if name.startswith(SHOWN_FROM):
+                shown_from[FeedbackType(name.removeprefix(SHOWN_FROM))] = _probability(columns)
             elif line:
-                weights[name] = _row(columns)
-        except ValueError:
-            allowed = f"a feature, a tab and {_HEX_DIGITS} hexadecimal digits"
+                weights[name] = pack_weights(bytes.fromhex(columns))
+        except (ValueError, struct.error):
+            allowed = f"a feature, a tab and {2 * COLUMNS} hexadecimal digits"
             problems.append(
                 RuleFileProblem(file, number, 1, "the line is not a feature with its weights", allowed)
             )
-    return LearnedModel(weights, calibration), problems
+    return LearnedModel(weights, shown_from), problems
 
 
-def _row(columns: str) -> bytes:
-    row = bytes.fromhex(columns)
-    if len(row) != COLUMNS:
+def _probability(column: str) -> float:
+    if not 0 < (value := float(column)) <= HIGHEST:
         raise ValueError
-    return row
-
-
-def _points(columns: str) -> Points:
-    """Read points such as `0:0 0.7:0.6 1.3:0.95`; raises `ValueError` if they don't ascend."""
-    points = tuple(
-        (float(probability), float(confidence))
-        for probability, _, confidence in (point.partition(":") for point in columns.split())
-    )
-    if len(points) < 2 or any(left >= right for (left, _), (right, _) in pairwise(points)):
-        raise ValueError
-    return points
+    return value

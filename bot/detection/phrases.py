@@ -15,7 +15,7 @@ from typing import NamedTuple
 _GAPS = {"..": 2, "...": 5}
 MAX_VARIANTS = 200
 """A phrase with more of them is a mistake."""
-START, END = "^", "$"
+START, END, _ANY = "^", "$", ""
 
 
 class PhraseError(ValueError):
@@ -30,6 +30,8 @@ class Step(NamedTuple):
 
 
 Variant = tuple[Step, ...]
+_Entry = tuple[int, int, Variant]
+"""The cue, how many words the index has found after the first, and the other steps."""
 _Option = tuple[str | frozenset[str], ...]
 
 
@@ -109,19 +111,21 @@ def _to_steps(words: _Option) -> Variant:
 
 
 class PhraseMatcher:
-    """The phrases of all cues, indexed by the words that they begin with."""
+    """The phrases of all cues, indexed by the word that they begin with and the one that has to follow."""
 
     __slots__ = ("_by_first",)
 
     def __init__(self, phrases: Iterable[tuple[int, str]], kinds: Mapping[str, Iterable[str]]) -> None:
         sets = {name: frozenset(words) for name, words in kinds.items()}
-        by_first: dict[str, list[tuple[int, Variant]]] = {}
+        self._by_first: dict[str, dict[str, list[_Entry]]] = {}
         for cue, phrase in phrases:
             for first, *others in compile_phrase(phrase, sets):
-                entry = (cue, tuple(others))
+                adjacent = others[0].words if others and not others[0].gap else ()
+                entry = (cue, 1, tuple(others[1:])) if adjacent else (cue, 0, tuple(others))
                 for word in first.words:
-                    by_first.setdefault(word, []).append(entry)
-        self._by_first = {word: tuple(entries) for word, entries in by_first.items()}
+                    by_next = self._by_first.setdefault(word, {_ANY: []})
+                    for following in adjacent or [*by_next]:
+                        by_next.setdefault(following, [*by_next[_ANY]]).append(entry)
 
     def find(self, words: tuple[str, ...]) -> list[PhraseMatch]:
         """Return all matches in a sentence, in the order of their first word."""
@@ -129,9 +133,11 @@ class PhraseMatcher:
         get = self._by_first.get
         last = len(row) - 1
         matches: list[PhraseMatch] = []
-        for at, word in enumerate(row):
-            for cue, others in get(word, ()):
-                end = at
+        for at, word in enumerate(row[:-1]):
+            if not (by_next := get(word)):
+                continue
+            for cue, ahead, others in by_next.get(row[at + 1]) or by_next[_ANY]:
+                end = at + ahead
                 for gap, allowed in others:
                     end += 1
                     if end > last:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import copy
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import pairwise
+from struct import Struct
 from typing import Any
 
+import msgspec
 import re2
 
 from bot.detection.phrases import PhraseMatcher
@@ -43,18 +43,21 @@ class CueMeaning(StrEnum):
     __hash__ = str.__hash__
 
 
-@dataclass(frozen=True, slots=True)
-class DetectionCue:
-    """One way of saying something: what it says, an example, and its phrases."""
+class DetectionCue(msgspec.Struct, frozen=True, rename={"name": "cue", "lines": "phrases"}):
+    """One way of saying something: what it says, an example, and its phrases, one a line."""
 
     name: str
     says: CueMeaning
     example: str
-    phrases: tuple[str, ...]
+    lines: str
+
+    @property
+    def phrases(self) -> list[str]:
+        """The phrases, without empty lines."""
+        return [line.strip() for line in self.lines.splitlines() if line.strip()]
 
 
-@dataclass(frozen=True, slots=True)
-class OutputStructure:
+class OutputStructure(msgspec.Struct, frozen=True, rename={"name": "structure"}):
     """Something that programs print and people paste: an expression of RE2, and the signal it gives."""
 
     name: str
@@ -64,8 +67,7 @@ class OutputStructure:
     pattern: str
 
 
-@dataclass(frozen=True, slots=True)
-class BriefAction:
+class BriefAction(msgspec.Struct, frozen=True, rename={"name": "action"}):
     """What the next revision is told to do: the document's name, purpose and template."""
 
     name: str
@@ -88,35 +90,47 @@ class RepositoryCue:
 BIAS, UNIT = 128, 40
 """A weight is one byte, in units above or below the bias, which stands for 0."""
 COLUMNS = len(FeedbackType) + 1
-Points = tuple[tuple[float, float], ...]
+SHOWN, MAX_CONFIDENCE, HIGHEST = 0.6, 0.95, 1.31
+"""The confidence of a probability from which a type is shown, and that of the highest with a boost."""
+_COLUMNS = Struct(f">{COLUMNS}I")
+_HALF = 1 << 31
+_MIDDLE, _ZERO = (int.from_bytes(_COLUMNS.pack(*[column] * COLUMNS)) for column in (_HALF, BIAS))
+
+
+def pack_weights(row: bytes) -> int:
+    """Return the five weights of a feature as one number; such numbers add up column by column."""
+    return int.from_bytes(_COLUMNS.pack(*row)) - _ZERO
+
+
+def unpack_weights(packed: int) -> bytes:
+    """Return the five weights of one feature."""
+    return (packed + _ZERO).to_bytes(_COLUMNS.size)[3::4]
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedModel:
     """The weights of every feature, and what a probability is worth as a confidence.
 
-    Five bytes a feature, for the four types in their order and for none, take a fifth of the memory of five
-    numbers, and whole numbers add up the same in any order.
+    One number a feature, for the four types in their order and for none, takes a fifth of the memory of five,
+    and one addition. Whole numbers add up the same in any order.
     """
 
-    weights: Mapping[str, bytes] = field(default_factory=dict)
-    calibration: Mapping[FeedbackType, Points] = field(default_factory=dict)
-    """For each type, points of probability and confidence, both ascending; between them it is a line."""
+    weights: Mapping[str, int] = field(default_factory=dict)
+    shown_from: Mapping[FeedbackType, float] = field(default_factory=dict)
+    """For each type, the probability from which it is sure enough to be shown."""
 
-    def total(self, rows: list[bytes]) -> list[float]:
-        """Return the sum of the rows for each column."""
-        if not rows:
-            return [0.0] * COLUMNS
-        zero = BIAS * len(rows)
-        return [(sum(column) - zero) / UNIT for column in zip(*rows, strict=True)]
+    def total(self, names: Iterable[str]) -> list[int]:
+        """Return the sum of the features' weights for each column, in units."""
+        packed = sum(filter(None, map(self.weights.get, names)), _MIDDLE)
+        return [column - _HALF for column in _COLUMNS.unpack(packed.to_bytes(_COLUMNS.size))]
 
     def calibrate(self, found: FeedbackType, probability: float) -> float:
         """Return the confidence that a probability, which a boost may lift above 1, is worth."""
-        points = self.calibration.get(found) or ((0.0, 0.0), (1.0, 1.0))
-        for (left, low), (right, high) in pairwise(points):
-            if probability <= right:
-                return low + (high - low) * (probability - left) / (right - left)
-        return points[-1][1]
+        shown_from = self.shown_from.get(found, 1.0)
+        if probability <= shown_from:
+            return SHOWN * probability / shown_from
+        above = (probability - shown_from) / (HIGHEST - shown_from)
+        return min(MAX_CONFIDENCE, SHOWN + (MAX_CONFIDENCE - SHOWN) * above)
 
 
 class StructureMatcher:
@@ -155,53 +169,24 @@ def _search_set(patterns: Iterable[str]) -> Any:
     return together
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DetectionRules:
-    """Everything that the detector goes by; immutable, so that it is compiled once."""
+    """Everything that the detector goes by, compiled; a copy with another threshold shares it."""
 
-    kinds: Mapping[str, tuple[str, ...]]
     negations: frozenset[str]
     hypotheticals: frozenset[str]
     questions: frozenset[str]
+    elsewhere: frozenset[str]
+    """Words, and names of kinds, beside which a failure may be past, conditional or of another change."""
+    failing: frozenset[str]
+    """Words for a failure, which a negation right before them denies."""
+    kind_of: Mapping[str, str]
+    """What each word counts as: the name of its first kind."""
     cues: tuple[DetectionCue, ...]
+    matcher: PhraseMatcher
     structures: tuple[OutputStructure, ...]
+    structure_matcher: StructureMatcher
     actions: BriefActions
-    model: LearnedModel = field(default_factory=LearnedModel, repr=False, compare=False)
+    model: LearnedModel
     own_cues: tuple[RepositoryCue, ...] = ()
     threshold: float = DetectionConfig().threshold
-    matcher: PhraseMatcher = field(init=False, repr=False, compare=False)
-    structure_matcher: StructureMatcher = field(init=False, repr=False, compare=False)
-    kind_of: Mapping[str, str] = field(init=False, repr=False, compare=False)
-    """What each word counts as: the name of its first kind."""
-    doubts: frozenset[str] = field(init=False, repr=False, compare=False)
-    """Words that deny what is said, or make it a mere possibility."""
-    failing: frozenset[str] = field(init=False, repr=False, compare=False)
-    """Words for a failure, which a negation right before them denies."""
-
-    def __post_init__(self) -> None:
-        """Compile what the values describe."""
-        phrases = ((number, phrase) for number, cue in enumerate(self.cues) for phrase in cue.phrases)
-        kinds = reversed([*self.kinds.items()])
-        compiled = {
-            "failing": frozenset((*self.kinds.get("fail", ()), *self.kinds.get("crash", ()))),
-            "matcher": PhraseMatcher(phrases, self.kinds),
-            "kind_of": {word: f"{{{name}}}" for name, words in kinds for word in words},
-            "doubts": self.negations | self.hypotheticals,
-            "structure_matcher": StructureMatcher(structure.pattern for structure in self.structures),
-        }
-        for name, value in compiled.items():
-            object.__setattr__(self, name, value)
-
-    def extended(self, cues: Iterable[RepositoryCue], *, threshold: float) -> DetectionRules:
-        """Return these rules as one repository wants them: its own cues and threshold."""
-        return self._with(own_cues=tuple(cues), threshold=threshold)
-
-    def with_model(self, model: LearnedModel) -> DetectionRules:
-        """Return these rules with another model."""
-        return self._with(model=model)
-
-    def _with(self, **values: object) -> DetectionRules:
-        other = copy(self)  # not `replace`, which would compile everything once more
-        for name, value in values.items():
-            object.__setattr__(other, name, value)
-        return other

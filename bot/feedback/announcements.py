@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 
 from bot.feedback.model import Feedback
 from bot.feedback.status_text import escalation_reason
 from bot.gates.config import RepositoryRules
 from bot.iterations.model import IterationOutcome
-from bot.iterations.selection import SelectionReport, render_selection_report
+from bot.iterations.selection import render_selection_report
 from bot.markdown.escape import code_span, render_marker
+from bot.markdown.format import format_count
 from bot.markdown.links import short_sha
 from bot.pull_request.effects import Announce, AnnouncementKind, CloseAnnouncement
 from bot.pull_request.facts import DecisionTime, Facts
@@ -27,28 +27,20 @@ _STOP = (
 def render_escalation(feedback: Feedback, identity: str, reason: str, mention: str | None = None) -> str:
     """Render the request to an agent to stop and to a person to decide; only a given team is mentioned."""
     names = [code_span(gate.label) for gate in feedback.blocking]
-    listed = ", ".join(names[:MAX_ANNOUNCED_TAGS]) + (
-        f" and {len(names) - MAX_ANNOUNCED_TAGS} more" if len(names) > MAX_ANNOUNCED_TAGS else ""
-    )
-    state = (
-        f", and {_open_count(len(names))} at {_head_span(feedback)}: {listed}"
-        if names
-        else f" at {_head_span(feedback)}"
-    )
+    state = f"at {code_span(short_sha(feedback.iteration.head))}"
+    if names:
+        more = len(names) - MAX_ANNOUNCED_TAGS
+        listed = ", ".join(names[:MAX_ANNOUNCED_TAGS]) + (f" and {more} more" if more > 0 else "")
+        verb = "is" if len(names) == 1 else "are"
+        state = f"and {format_count(len(names), 'blocking issue')} {verb} open {state}: {listed}"
     parts = [
         render_marker(AnnouncementKind.ESCALATION, _marker(feedback, identity)),
-        f"**Stop: needs a human decision** — {reason}{state}.",
+        f"**Stop: needs a human decision** — {reason}{',' if names else ''} {state}.",
         _STOP,
         f"If you are that person: approve it, close it, or say what to change.{_best_hint(feedback)}",
         f"@{mention}" if mention else "",
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def render_selection_announcement(feedback: Feedback, report: SelectionReport, identity: str) -> str:
-    """Render the selection report of a pull request that was closed below its best iteration."""
-    marker = render_marker(AnnouncementKind.SELECTION, _marker(feedback, identity))
-    return f"{marker}\n\n{render_selection_report(report)}"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _marker(feedback: Feedback, identity: str) -> dict[str, object]:
@@ -62,24 +54,14 @@ def _marker(feedback: Feedback, identity: str) -> dict[str, object]:
     }
 
 
-def _open_count(count: int) -> str:
-    return "1 blocking issue is open" if count == 1 else f"{count} blocking issues are open"
-
-
-def _head_span(feedback: Feedback) -> str:
-    return code_span(short_sha(feedback.iteration.head))
-
-
 def _best_hint(feedback: Feedback) -> str:
     """Name the best iteration, if it is not the current one."""
-    progress = feedback.progress
-    quality = progress.quality if progress else None
-    is_better = (
-        quality is None or (progress.quality_of(feedback.best) or 0.0) > quality if progress else False
-    )
-    if feedback.best.number == feedback.iteration.number or not is_better:
+    best, progress = feedback.best, feedback.progress
+    if progress is None or best.number == feedback.iteration.number:
         return ""
-    return f" Iteration {feedback.best.number} scored highest: `/feedback-select best reason: …` selects it."
+    if progress.quality is not None and (progress.quality_of(best) or 0.0) <= progress.quality:
+        return ""
+    return f" Iteration {best.number} scored highest: `/feedback-select best reason: …` selects it."
 
 
 def record_maintainer_answer(pull_request: PullRequest, facts: Facts) -> PullRequest:
@@ -131,21 +113,16 @@ def close_announcements(
     if pull_request.open:
         return (), pull_request
     closing: list[CloseAnnouncement] = []
+    where = pull_request.repository, pull_request.number
     body = f"No longer open: the pull request was {'merged' if pull_request.merged else 'closed'}.\n"
     escalation = pull_request.escalation
     if escalation and not escalation.is_closed:
-        closing.append(_close(pull_request, AnnouncementKind.ESCALATION, escalation.at, body))
+        closing.append(CloseAnnouncement(*where, AnnouncementKind.ESCALATION, escalation.at, body))
         pull_request = replace(pull_request, escalation=replace(escalation, is_closed=True))
     if pull_request.merged and pull_request.reported:
-        closing.append(_close(pull_request, AnnouncementKind.SELECTION, pull_request.created_at, body))
+        closing.append(CloseAnnouncement(*where, AnnouncementKind.SELECTION, pull_request.created_at, body))
         pull_request = replace(pull_request, reported=None)
     return tuple(closing), pull_request
-
-
-def _close(
-    pull_request: PullRequest, kind: AnnouncementKind, since: datetime, body: str
-) -> CloseAnnouncement:
-    return CloseAnnouncement(pull_request.repository, pull_request.number, kind, since, body)
 
 
 def decide_announcements(
@@ -154,19 +131,20 @@ def decide_announcements(
     """Decide the comments beside the sticky one, and return the pull request that records them."""
     closing, pull_request = close_announcements(feedback.pull_request)
     announcements: list[Announce | CloseAnnouncement] = list(closing)
+    where = pull_request.repository, pull_request.number
     if before.escalation is None and pull_request.escalation is not None:
-        identity = f"{moment.id}:escalation"
+        identity, kind = f"{moment.id}:escalation", AnnouncementKind.ESCALATION
         mention = rules.iterations.escalate.mention
         text = render_escalation(feedback, identity, escalation_reason(feedback), mention)
-        announcements.append(_announce(pull_request, AnnouncementKind.ESCALATION, identity, text))
+        announcements.append(Announce(*where, kind, identity, text))
     if _is_report_due(feedback) and rules.comment.enabled and feedback.report:
-        identity = f"{moment.id}:selection"
-        text = render_selection_announcement(feedback, feedback.report, identity)
+        identity, kind = f"{moment.id}:selection", AnnouncementKind.SELECTION
+        marker = render_marker(kind, _marker(feedback, identity))
+        text = f"{marker}\n\n{render_selection_report(feedback.report)}"
         if pull_request.reported == pull_request.head:
-            since = pull_request.created_at
-            announcements.append(_close(pull_request, AnnouncementKind.SELECTION, since, text))
+            announcements.append(CloseAnnouncement(*where, kind, pull_request.created_at, text))
         else:
-            announcements.append(_announce(pull_request, AnnouncementKind.SELECTION, identity, text))
+            announcements.append(Announce(*where, kind, identity, text))
         selected = feedback.report.selection.selected.number
         pull_request = replace(pull_request, reported=pull_request.head, reported_iteration=selected)
     return tuple(announcements), pull_request
@@ -181,7 +159,3 @@ def _is_report_due(feedback: Feedback) -> bool:
     if pull_request.reported == pull_request.head:
         return report.selection.override is not None and selected.number != pull_request.reported_iteration
     return (final.quality or 0.0) < (selected.quality or 0.0)
-
-
-def _announce(pull_request: PullRequest, kind: AnnouncementKind, identity: str, body: str) -> Announce:
-    return Announce(pull_request.repository, pull_request.number, kind, identity, body)

@@ -108,23 +108,21 @@ def _reproduce_error(items: tuple[OpenItem, ...], facts: BriefFacts) -> Step | N
     error = facts.error or next(iter(facts.annotations), "")
     if not error:
         return None
-    location = next((str(location) for item in items for location in item.locations), "")
-    shown = code_span(error, MAX_SLOT_LENGTH)
-    at = f" at {_shorten(location)}" if location else ""
-    return Step(f"Reproduce the error first: {shown}{at}", f"reproduce {shown} first")
+    return Step(
+        f"Reproduce the error first: {_code(error)}{_first_location(items)}",
+        f"reproduce {_code(error)} first",
+    )
 
 
 def _keep_framework(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
-    if not facts.framework:
-        return None
-    return Step(f"Keep it working with {code_span(facts.framework, MAX_SLOT_LENGTH)}")
+    return Step(f"Keep it working with {_code(facts.framework)}") if facts.framework else None
 
 
 def _pass_test(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
     names = [facts.test] if facts.test else [*facts.checks, *facts.logs][:MAX_SLOT_LOCATIONS]
     if not names:
         return None
-    goal = f"make {join_words([code_span(name, MAX_SLOT_LENGTH) for name in names])} pass"
+    goal = f"make {join_words(list(map(_code, names)))} pass"
     reason = _failure_reason(facts)
     text = f"M{goal[1:]}{f': {reason}' if reason else ''}"
     return Step(text, goal, is_tied=bool(reason or facts.test))
@@ -135,23 +133,19 @@ def _failure_reason(facts: BriefFacts) -> str:
     if expected := facts.first(find_expectation):
         return _shorten(expected)
     error = facts.failing_test[1] or find_error_message(facts.output) or next(iter(facts.annotations), "")
-    return code_span(error, MAX_SLOT_LENGTH) if error else ""
+    return _code(error) if error else ""
 
 
 def _match_expectation(items: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
     """Write the expected result, unless the step about the test has it already."""
-    expected = facts.first(find_expectation)
-    if not expected or _pass_test(items, facts):
-        return None
-    return Step(f"Produce the expected result: {_shorten(expected)}")
+    expected = "" if _pass_test(items, facts) else facts.first(find_expectation)
+    return Step(f"Produce the expected result: {_shorten(expected)}") if expected else None
 
 
 def _confirm_by_check(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
     """Name the check that proves it, unless the step about the test has named it already."""
-    if not facts.test or not facts.checks:
-        return None
-    checks = [code_span(name, MAX_SLOT_LENGTH) for name in facts.checks[:MAX_SLOT_LOCATIONS]]
-    return Step(f"Confirm it with {join_words(checks)}")
+    checks = list(map(_code, facts.checks[:MAX_SLOT_LOCATIONS])) if facts.test else []
+    return Step(f"Confirm it with {join_words(checks)}") if checks else None
 
 
 def _do_as_asked(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
@@ -166,23 +160,19 @@ def _do_as_asked(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
 def _narrow_scope(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
     blocking = [item for item in items if item.is_blocking and item.locations] or items
     locations = dict.fromkeys(str(location) for item in blocking for location in item.locations)
-    shown = [_shorten(location) for location in tuple(locations)[:MAX_SLOT_LOCATIONS]]
-    return Step(f"Work only on {join_words(shown)}") if shown else None
+    shown = join_words([_shorten(location) for location in tuple(locations)[:MAX_SLOT_LOCATIONS]])
+    return Step(f"Work only on {shown}") if shown else None
 
 
 def _choose_alternative(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
     """Name the alternatives, only where validators gave at least two for the same thing."""
     proposals = next((item.proposals for item in items if len(item.proposals) > 1), ())
-    shown = [code_span(proposal, MAX_SLOT_LENGTH) for proposal in proposals[:MAX_ALTERNATIVES]]
-    return Step(f"Choose one: {join_words(shown, 'or')}") if shown else None
+    shown = join_words(list(map(_code, proposals[:MAX_ALTERNATIVES])), "or")
+    return Step(f"Choose one: {shown}") if shown else None
 
 
 def _finish_gap(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
-    if not items:
-        return None
-    location = next((str(location) for location in items[0].locations), "")
-    at = f" at {_shorten(location)}" if location else ""
-    return Step(f"Finish what is left: {items[0].name}{at}")
+    return Step(f"Finish what is left: {items[0].name}{_first_location(items[:1])}") if items else None
 
 
 def _apply_fix(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
@@ -190,9 +180,17 @@ def _apply_fix(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
 
 
 def _change_nothing_else(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
-    if len(items) != 1:
-        return None
-    return Step(f"Change nothing else: {items[0].name} is all that is open")
+    is_last = len(items) == 1
+    return Step(f"Change nothing else: {items[0].name} is all that is open") if is_last else None
+
+
+def _first_location(items: Sequence[OpenItem]) -> str:
+    location = next((str(location) for item in items for location in item.locations), "")
+    return f" at {_shorten(location)}" if location else ""
+
+
+def _code(text: str) -> str:
+    return code_span(text, MAX_SLOT_LENGTH)
 
 
 _STEP_WRITERS: Mapping[str, Callable[[tuple[OpenItem, ...], BriefFacts], Step | None]] = {
@@ -362,8 +360,7 @@ _LIST_MARK = regex.Regex(r"^(?:[-*+>]|\d{1,9}[.)])\s+")
 
 
 def _shorten(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= MAX_SLOT_LENGTH else f"{line[: MAX_SLOT_LENGTH - 1].rstrip()}…"
+    return truncate(" ".join(text.split()), MAX_SLOT_LENGTH)
 
 
 GOOD_SCORE = 7

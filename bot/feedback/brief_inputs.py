@@ -6,16 +6,19 @@ comment is about to be written; only for an error without a framework is a manif
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from typing import Any
 
 from bot import regex
-from bot.detection.detector import MAX_CONFIDENCE, SECOND_CUE_BONUS, Detection, detect
+from bot.detection.detector import SECOND_CUE_BONUS, Detection, detect
 from bot.detection.load import brief_actions, detection_rules
-from bot.detection.rules import DetectionRules, FeedbackType
+from bot.detection.rules import MAX_CONFIDENCE, DetectionRules, FeedbackType
 from bot.feedback.brief import Brief, BriefFacts, OpenItem, refine_brief
-from bot.feedback.model import FailedGate, Feedback, GateItem
+from bot.feedback.model import FailedGate, Feedback
 from bot.gates.config import ClaimType, RepositoryRules
+from bot.gates.packs import load_rules
 from bot.grounding.manifests import manifest_versions, normalize_package
 from bot.grounding.model import ClaimOutcome
 from bot.iterations.model import current_iteration
@@ -23,74 +26,37 @@ from bot.markdown.blocks import SpanKind
 from bot.markdown.spans import has_visible_text, mask_hidden
 from bot.pull_request.model import Item, PostedBrief, PullRequest, Stance
 
-FRAMEWORKS: Mapping[str, str] = {
-    "django": "Django",
-    "fastapi": "FastAPI",
-    "flask": "Flask",
-    "litestar": "Litestar",
-    "sanic": "Sanic",
-    "tornado": "Tornado",
-    "pyramid": "Pyramid",
-    "starlette": "Starlette",
-    "aiohttp": "aiohttp",
-    "next": "Next.js",
-    "nuxt": "Nuxt",
-    "@angular/core": "Angular",
-    "@nestjs/core": "NestJS",
-    "react": "React",
-    "vue": "Vue",
-    "svelte": "Svelte",
-    "express": "Express",
-    "fastify": "Fastify",
-    "koa": "Koa",
-    "axum": "axum",
-    "actix-web": "Actix Web",
-    "rocket": "Rocket",
-    "github-com/gin-gonic/gin": "Gin",
-    "github-com/labstack/echo/v4": "Echo",
-    "github-com/gofiber/fiber/v2": "Fiber",
-    "spring-boot-starter-web": "Spring Boot",
-    "spring-boot-starter": "Spring Boot",
-}
-"""Package → framework; one that is built on another comes before it."""
-
 # A framework's own name is ASCII.
 _INSTALLED = regex.Regex(
     r"(?:site-packages|dist-packages|node_modules)/((?:@[A-Za-z0-9_.-]+/)?[A-Za-z0-9_.-]+)/"
 )
 _SUFFIX = regex.Regex(r"\w\.(py|jsx?|mjs|tsx?|rs|go|java|kt)\b")
-_PYTHON, _NODE = ("pyproject.toml", "requirements.txt"), ("package.json",)
-_MANIFESTS: Mapping[str, tuple[str, ...]] = {
-    "py": _PYTHON,
-    "js": _NODE,
-    "jsx": _NODE,
-    "mjs": _NODE,
-    "ts": _NODE,
-    "tsx": _NODE,
-    "rs": ("Cargo.toml",),
-    "go": ("go.mod",),
-    "java": ("pom.xml",),
-    "kt": ("pom.xml",),
-}
+
+
+@cache
+def _framework_rules() -> Any:
+    return load_rules("frameworks")
 
 
 def framework_in_trace(text: str) -> str:
     """Return the framework whose own files the trace goes through; empty for none."""
     packages = {normalize_package(name) for name in _INSTALLED.findall(text)}
-    return next((name for package, name in FRAMEWORKS.items() if package in packages), "")
+    if not packages:
+        return ""
+    return next((name for package, name in _framework_rules()["packages"].items() if package in packages), "")
 
 
 def framework_manifests(text: str) -> tuple[str, ...]:
     """Return the manifests that can name the framework of the code in the text, the likeliest first."""
     suffix = _SUFFIX.search(text)
-    return _MANIFESTS[suffix[1]] if suffix else ()
+    return tuple(_framework_rules()["manifests"][suffix[1]]) if suffix else ()
 
 
 def framework_in_manifests(files: Mapping[str, str]) -> str:
     """Return the framework that these manifests require, with its version as written; empty for none."""
     for path, text in files.items():
         versions = manifest_versions(path, text) or {}
-        for package, name in FRAMEWORKS.items():
+        for package, name in _framework_rules()["packages"].items():
             if package in versions:
                 return f"{name} {' or '.join(sorted(versions[package]))}".strip()
     return ""
@@ -116,7 +82,9 @@ def collect_brief_inputs(
         (_items(feedback, annotated=False), facts),
         (_items(feedback, annotated=True), annotated),
         (
-            tuple(_item(gate, gate.findings, feedback) for gate in feedback.gates),
+            tuple(
+                _item(gate, [finding.item for finding in gate.findings], feedback) for gate in feedback.gates
+            ),
             _add_observations(annotated, feedback),
         ),
     )
@@ -138,7 +106,7 @@ def _event_facts(feedback: Feedback, comment_text: str) -> BriefFacts:
     output = failed_output(feedback)
     items = feedback.iteration.open_items
     evidence = (item.evidence for item in items if item.evidence and not _is_annotation(item))
-    tests = (finding.failing_test for gate in feedback.gates for finding in gate.findings)
+    tests = (finding.failing_test for finding in feedback.findings)
     return BriefFacts(
         contact=feedback.source,
         comment_text=_without_tags(comment_text, feedback),
@@ -156,8 +124,7 @@ def _add_observations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
     """Add what was observed at the head: verified claims and failed checks."""
     confirmed = [
         finding.grounding.decisive
-        for gate in feedback.gates
-        for finding in gate.findings
+        for finding in feedback.findings
         if finding.grounding and finding.grounding.confirmed and not finding.validator.check
     ]
     failed_checks = (
@@ -175,23 +142,18 @@ def _add_observations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
 
 def _items(feedback: Feedback, *, annotated: bool) -> tuple[OpenItem, ...]:
     """Return the open items as the verdicts state them."""
+    stated = [item for item in feedback.iteration.open_items if annotated or not _is_annotation(item)]
     return tuple(
-        _item(gate, tuple(_findings(feedback, gate, annotated=annotated)), feedback)
+        _item(
+            gate,
+            [item for item in stated if (item.tag == gate.tag if gate.tag else item.finding in gate.ids)],
+            feedback,
+        )
         for gate in feedback.gates
     )
 
 
-def _findings(feedback: Feedback, gate: FailedGate, *, annotated: bool) -> Iterator[GateItem]:
-    ids = {finding.item.finding for finding in gate.findings}
-    for verdict in feedback.rejecting:
-        for item in verdict.items:
-            is_same_gate = item.tag == gate.tag if gate.tag else item.finding in ids
-            if is_same_gate and (annotated or not _is_annotation(item)):
-                yield GateItem(item, verdict.validator)
-
-
-def _item(gate: FailedGate, findings: Sequence[GateItem], feedback: Feedback) -> OpenItem:
-    items = [finding.item for finding in findings]
+def _item(gate: FailedGate, items: Sequence[Item], feedback: Feedback) -> OpenItem:
     with_words = next((item for item in items if item.words), None)
     # A location that was contradicted at this head is left out.
     contradicted = {
@@ -432,9 +394,7 @@ def _rejection_text(feedback: Feedback) -> str:
     """Return the newest rejecting validator's text, then that of the others and of the checks."""
     rejecting = (verdict for verdict in reversed(feedback.rejecting) if not verdict.validator.check)
     texts = [verdict.said for verdict in rejecting if verdict.said]
-    texts += [
-        finding.item.words for gate in feedback.gates for finding in gate.findings if finding.item.words
-    ]
+    texts += [finding.item.words for finding in feedback.findings if finding.item.words]
     return "\n\n".join(dict.fromkeys(texts))[:MAX_WORDS_READ]
 
 

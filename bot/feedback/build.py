@@ -8,7 +8,7 @@ from itertools import pairwise
 from bot.feedback.gate_notes import add_grounding_outcomes, render_notes
 from bot.feedback.model import FailedGate, Feedback, demote_unlocated, find_failed_gates
 from bot.findings.ledger import verdict_order
-from bot.findings.turns import Situation, awaited_from_author, pending_reports, whose_turn
+from bot.findings.turns import awaited_from_author, pending_reports, whose_turn
 from bot.gates.config import RepositoryRules
 from bot.gates.model import Gates
 from bot.history.rates import item_outcomes
@@ -105,13 +105,17 @@ def build_feedback(
     is_agent = rules.authors.is_agent(pull_request.author.login, bot=pull_request.author.bot)
     is_stuck = bool(repeated) or (is_agent and current.number >= rules.iterations.max)
     outcome = decide_outcome(pull_request, current, gates, rules, is_stuck=is_stuck)
-    situation = Situation(
+    # A finding has two names, its id and its tag.
+    appealed = [current.ledger.find(name) for name in open_appeals(pull_request, current.ledger)]
+    has_appeal = any(finding.is_open for findings in appealed for finding in findings)
+    is_escalated = outcome is IterationOutcome.ESCALATE
+    awaited = awaited_from_author(pull_request, current.ledger, current.rejecting, rules)
+    turn = whose_turn(
         pull_request,
-        current.ledger,
-        current.rejecting,
+        rules,
+        awaited,
         pending,
-        is_escalated=outcome == IterationOutcome.ESCALATE,
-        has_appeal=bool(_open_appeals(pull_request, current)),
+        needs_decision=is_escalated or has_appeal or not current.is_rejected,
     )
     return Feedback(
         id=moment.id,
@@ -126,11 +130,12 @@ def build_feedback(
         verdict=outcome.value,
         max_iterations=rules.iterations.max,
         best=progress.best.iteration,
-        score=_score(progress.quality, current),
+        # Where nothing was observed, the document still needs a number: the verdict's.
+        score=float(not current.is_rejected) if progress.quality is None else progress.quality,
         closed=count_closed(current, _last_rejection(pull_request)),
-        turn=whose_turn(situation, rules),
+        turn=turn,
         pending=pending,
-        awaited=awaited_from_author(situation, rules),
+        awaited=awaited,
         grounding=rules.grounding,
         notes=render_notes(pull_request, current.standing, current.head, rules),
         repeated=repeated,
@@ -147,14 +152,9 @@ def build_feedback(
 def _repeated_findings(
     iterations: tuple[Iteration, ...], gates: tuple[FailedGate, ...], rules: RepositoryRules
 ) -> tuple[str, ...]:
-    blocking = {finding.item.finding for gate in gates if gate.blocking for finding in gate.findings}
+    blocking = {name for gate in gates if gate.blocking for name in gate.ids}
     repeated = repeated_findings(iterations, blocking, rules.gates, rules.iterations.escalate)
     return tuple(dict.fromkeys(finding.item.tag or finding.id for finding in repeated))
-
-
-def _open_appeals(pull_request: PullRequest, current: Iteration) -> tuple[str, ...]:
-    names = {name for finding in current.ledger.open for name in (finding.id, finding.item.tag)}
-    return tuple(name for name in open_appeals(pull_request, current.ledger) if name in names)
 
 
 def _last_rejection(pull_request: PullRequest) -> Verdict | None:
@@ -186,8 +186,3 @@ def decide_outcome(
     is_critical = any(item_severity(item, rules.gates) == "critical" for item, _ in findings)
     is_fixable = any(gate.is_auto_fixable or item.suggestion for item, gate in findings)
     return IterationOutcome.REJECT if is_critical and not is_fixable else IterationOutcome.REFINE
-
-
-def _score(quality: float | None, current: Iteration) -> float:
-    """Return the score; where nothing was observed, the document still needs a number: the verdict's."""
-    return quality if quality is not None else float(not current.is_rejected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from bot.feedback import document as documents
 from bot.feedback import render as comments
@@ -11,9 +12,9 @@ from bot.feedback.document import item_issue_text
 from bot.feedback.model import Decision, Feedback
 from bot.feedback.status_text import TURN_TEXT, feedback_heading
 from bot.gates.config import CheckPolicy, RepositoryRules
-from bot.gates.problems import RuleFileProblem
 from bot.gates.rule_book import ConfigReport
 from bot.markdown.escape import code_span, escape_mentions, render_marker, truncate
+from bot.markdown.format import format_count
 from bot.markdown.links import LinkContext
 from bot.markdown.scan import runs
 from bot.pull_request.checks import (
@@ -43,43 +44,34 @@ def render_config_check(report: ConfigReport, head: str, *, in_force: bool) -> C
 
     `in_force` says that it is the default branch's own version, not one that is proposed.
     """
-    annotations = tuple(_config_annotation(problem) for problem in report.problems[:MAX_ANNOTATIONS])
+    annotations = tuple(
+        CheckAnnotation(
+            path=problem.file,
+            line=max(1, problem.line),
+            end_line=max(1, problem.line),
+            message=f"{problem.what}; {problem.allowed}",
+            column=max(1, problem.column),
+        )
+        for problem in report.problems[:MAX_ANNOTATIONS]
+    )
     return CheckRunText(
-        name=CONFIG_CHECK_NAME,
-        head=head,
-        conclusion=report.conclusion,
-        title=_config_title(report),
-        summary=_config_summary(report, in_force=in_force),
+        CONFIG_CHECK_NAME,
+        head,
+        report.conclusion,
+        *_config_texts(report, in_force=in_force),
         places=_hash(repr(annotations)),
         annotations=annotations,
     )
 
 
-def _config_annotation(problem: RuleFileProblem) -> CheckAnnotation:
-    return CheckAnnotation(
-        path=problem.file,
-        line=max(1, problem.line),
-        end_line=max(1, problem.line),
-        message=f"{problem.what}; {problem.allowed}",
-        column=max(1, problem.column),
-    )
-
-
-def _config_title(report: ConfigReport) -> str:
-    if report.conclusion is Conclusion.NEUTRAL:
-        return "The config was removed"
-    if report.conclusion is Conclusion.SUCCESS:
-        return f"The config is valid: {report.gates} gates"
-    count = len(report.problems)
-    return f"The config has {count} error{'' if count == 1 else 's'}"
-
-
-def _config_summary(report: ConfigReport, *, in_force: bool) -> str:
+def _config_texts(report: ConfigReport, *, in_force: bool) -> tuple[str, str]:
+    """Return the title and the summary."""
     path = code_span(report.path)
     if report.conclusion is Conclusion.NEUTRAL:
-        return f"Without {path}, the owner's config and the defaults apply."
+        return "The config was removed", f"Without {path}, the owner's config and the defaults apply."
     if report.conclusion is Conclusion.SUCCESS:
-        return f"Once {path} is on the default branch, {report.gates} gates are in force."
+        summary = f"Once {path} is on the default branch, {report.gates} gates are in force."
+        return f"The config is valid: {report.gates} gates", summary
     lines = [f"- {code_span(str(problem), 300)}" for problem in report.problems[:MAX_ANNOTATIONS]]
     if omitted := len(report.problems) - len(lines):
         lines.append(f"- and {omitted} more")
@@ -88,17 +80,11 @@ def _config_summary(report: ConfigReport, *, in_force: bool) -> str:
         if in_force
         else "It is not applied. If it is merged as it is, the last valid version stays in force."
     )
-    return "\n".join([*lines, "", consequence])
+    title = f"The config has {format_count(len(report.problems), 'error')}"
+    return title, "\n".join([*lines, "", consequence])
 
 
-def shows_degradation(feedback: Feedback | None) -> bool:
-    """Whether the current rejected iteration is flagged as worse than the one before."""
-    if feedback is None or feedback.progress is None:
-        return False
-    return bool(choose_label(feedback)) and feedback.progress.present.is_flagged
-
-
-def choose_label(feedback: Feedback | None) -> str:
+def _choose_label(feedback: Feedback | None) -> str:
     """Return the label that matches the comment's heading; empty if nothing is wrong."""
     if feedback is None or not feedback.rejecting or feedback.pull_request.merged:
         return ""
@@ -114,30 +100,28 @@ def add_check_effects(
     decision: Decision, facts: Facts, rules: RepositoryRules, site: LinkContext
 ) -> Decision:
     """Add check runs, suggestions and labels to the decision."""
-    pull_request, effects = decision.pull_request, list(decision.effects)
-    if facts.config:
-        text = render_config_check(facts.config, pull_request.head, in_force=False)
-        effects.append(ShowCheckRun(pull_request.repository, text))
-        pull_request = replace(pull_request, proposes=True)
-        decision = replace(decision, pull_request=pull_request)
     policy = rules.check.when
-    if pull_request.check and policy is CheckPolicy.NEVER:
-        pull_request = replace(pull_request, check="")  # whoever switches it on again owes every head a run
-        decision = replace(decision, pull_request=pull_request)
-    feedback = decision.feedback
+    if facts.config:
+        text = render_config_check(facts.config, decision.pull_request.head, in_force=False)
+        decision = _add(decision, ShowCheckRun(decision.pull_request.repository, text), proposes=True)
+    if decision.pull_request.check and policy is CheckPolicy.NEVER:
+        decision = _add(decision, check="")  # whoever switches it on again owes every head a run
     if _is_check_due(decision, policy):
-        lines = _summary_lines(decision, site)
-        pull_request, more = _add_gates_check(pull_request, feedback, lines, policy)
-        effects += more
-    if rules.comment.suggestions and feedback and pull_request.open:
-        pull_request, more = _add_suggestions(pull_request, feedback)
-        effects += more
-    labels = rules.comment.enabled and rules.comment.labels
+        decision = _add_gates_check(decision, policy, site)
+    pull_request = decision.pull_request
+    if rules.comment.suggestions and pull_request.open:
+        decision = _add_suggestions(decision)
+    has_labels = rules.comment.enabled and rules.comment.labels
     # Once it is closed, the labels that it has are updated, and no more are added.
-    if (labels and pull_request.open) or pull_request.labelled:
-        pull_request, more = _add_labels(pull_request, feedback if labels else None)
-        effects += more
-    return replace(decision, pull_request=pull_request, effects=tuple(effects))
+    if pull_request.labelled or (has_labels and pull_request.open):
+        decision = _add_labels(decision, decision.feedback if has_labels else None)
+    return decision
+
+
+def _add(decision: Decision, *effects: Effect, **recorded: Any) -> Decision:
+    """Add effects, and what the pull request records about them."""
+    pull_request = replace(decision.pull_request, **recorded)
+    return replace(decision, pull_request=pull_request, effects=(*decision.effects, *effects))
 
 
 def _is_check_due(decision: Decision, policy: CheckPolicy) -> bool:
@@ -183,16 +167,13 @@ def render_gates_check(
     )
 
 
-def _add_gates_check(
-    pull_request: PullRequest, feedback: Feedback | None, lines: str, policy: CheckPolicy
-) -> tuple[PullRequest, tuple[Effect, ...]]:
-    text = render_gates_check(pull_request, feedback, lines, policy)
+def _add_gates_check(decision: Decision, policy: CheckPolicy, site: LinkContext) -> Decision:
+    pull_request = decision.pull_request
+    text = render_gates_check(pull_request, decision.feedback, _summary_lines(decision, site), policy)
     fingerprint = f"{_hash(repr(text))}@{pull_request.head}"
     if pull_request.check == fingerprint:
-        return pull_request, ()
-    return replace(pull_request, check=fingerprint), (
-        ShowCheckRun(pull_request.repository, text, links=True),
-    )
+        return decision
+    return _add(decision, ShowCheckRun(pull_request.repository, text, links=True), check=fingerprint)
 
 
 def _conclusion(feedback: Feedback, policy: CheckPolicy) -> Conclusion:
@@ -236,11 +217,12 @@ def _annotations(feedback: Feedback) -> tuple[CheckAnnotation, ...]:
     return tuple(annotations)[:MAX_ANNOTATIONS]
 
 
-def _add_suggestions(pull_request: PullRequest, feedback: Feedback) -> tuple[PullRequest, tuple[Effect, ...]]:
+def _add_suggestions(decision: Decision) -> Decision:
     """Add one review per head, with the suggestions that were not offered yet."""
+    pull_request, feedback = decision.pull_request, decision.feedback
     head = pull_request.head
-    if pull_request.suggested == head or feedback.iteration.head != head:
-        return pull_request, ()
+    if feedback is None or pull_request.suggested == head or feedback.iteration.head != head:
+        return decision
     # What was reported at an earlier head was offered there, and stands in its own thread.
     reported = {finding.id for finding in feedback.iteration.ledger.open if finding.head == head}
     by_location = dict.fromkeys(
@@ -254,30 +236,26 @@ def _add_suggestions(pull_request: PullRequest, feedback: Feedback) -> tuple[Pul
         if finding.item.suggestion and not finding.item.offered and finding.item.finding in reported
     )
     if not by_location:
-        return pull_request, ()
+        return decision
     suggestions = tuple(by_location)[:MAX_SUGGESTIONS]
     marker = render_marker(SUGGESTION_MARKER, {"head": head, "v": 1})
     body = f"{marker}\n\nFixes that follow from the file itself, one for each line."
     effect = PostSuggestions(pull_request.repository, pull_request.number, head, body, suggestions)
-    return replace(pull_request, suggested=head), (effect,)
+    return _add(decision, effect, suggested=head)
 
 
-def _add_labels(
-    pull_request: PullRequest, feedback: Feedback | None
-) -> tuple[PullRequest, tuple[Effect, ...]]:
+def _add_labels(decision: Decision, feedback: Feedback | None) -> Decision:
+    pull_request, label = decision.pull_request, _choose_label(feedback)
     effect = ShowLabel(
         pull_request.repository,
         pull_request.number,
-        choose_label(feedback),
-        shows_degradation(feedback),
+        label,
+        # Whether the current rejected iteration is flagged as worse than the one before.
+        bool(label and feedback and feedback.progress and feedback.progress.present.is_flagged),
         turn=TURN_LABELS.get(feedback.turn, "") if feedback else "",
     )
     labelled = ", ".join(effect.labels)
-    return (
-        (pull_request, ())
-        if pull_request.labelled == labelled
-        else (replace(pull_request, labelled=labelled), (effect,))
-    )
+    return decision if pull_request.labelled == labelled else _add(decision, effect, labelled=labelled)
 
 
 def _suggestion_body(gate: str, tag: str, line: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bot import regex
 from bot.feedback.model import FailedGate, Feedback, GateItem
@@ -11,6 +12,7 @@ from bot.gates.model import Aspect
 from bot.grounding.log import author_claims
 from bot.iterations.model import iteration_phase
 from bot.markdown.escape import html_safe_json, truncate
+from bot.markdown.format import format_count
 from bot.markdown.links import FEEDBACK_SCHEMA_ID
 from bot.paths import is_secret_path
 from bot.pull_request.model import Item
@@ -20,7 +22,7 @@ GENERIC_FIX = "See the repository's quality gates."
 _UNTAGGED_ACTION = "Change what this comment asks for, or answer it in its thread."
 _MIN_TEXT, _MAX_TEXT, _MAX_ACTION = 20, 500, 1000
 
-DocumentJson = dict[str, object]
+DocumentJson = dict[str, Any]
 
 
 def build_document(feedback: Feedback, schema: str = FEEDBACK_SCHEMA_ID) -> DocumentJson:
@@ -66,32 +68,30 @@ def _author_claims(feedback: Feedback) -> DocumentJson:
 
 def shorten_document(whole: DocumentJson, most: int) -> DocumentJson:
     """Return the comment's copy: at most `most` items, without the text around a location."""
-    items = [_without_context(item) for item in document_items(whole)]
-    copy: DocumentJson = {**whole, "feedback_items": items[:most]}
-    if len(items) > most:
-        copy["more"] = len(items) - most
-    return copy
+    items = whole["feedback_items"]
+    copied = [
+        {**item, "location": {k: v for k, v in item["location"].items() if not k.startswith("context_")}}
+        for item in items[:most]
+    ]
+    return {**whole, "feedback_items": copied, **_stated(more=max(0, len(items) - most))}
 
 
 def document_fence(copy: DocumentJson) -> str:
     """Render the copy as a JSON fence, one item per line; no string in it can end the fence."""
-    lines = []
-    for key, value in copy.items():
-        if key == "feedback_items" and isinstance(value, list):
-            rows = ",\n".join(f"  {html_safe_json(item)}" for item in value)
-            lines.append(f' "feedback_items": [\n{rows}\n ]')
-        else:
-            lines.append(f' "{key}": {html_safe_json(value)}')
-    body = ",\n".join(lines)
+    texts = {key: html_safe_json(value) for key, value in copy.items()}
+    rows = ",\n".join(f"  {html_safe_json(item)}" for item in copy["feedback_items"])
+    texts["feedback_items"] = f"[\n{rows}\n ]"
+    body = ",\n".join(f' "{key}": {text}' for key, text in texts.items())
     return "```json\n{\n" + body.replace("```", "\\u0060\\u0060\\u0060") + "\n}\n```"
 
 
 def summarize_feedback(feedback: Feedback) -> str:
     """Return one sentence of 50 to 500 characters, made of counts."""
-    counts = _count_text(feedback)
-    return truncate(
-        f"{counts} at iteration {format_iteration_budget(feedback)}: {_changes_text(feedback)}.", _MAX_TEXT
-    )
+    blocking, warnings = len(feedback.blocking), len(feedback.warnings)
+    counts = [format_count(blocking, "blocking issue")] if blocking or not warnings else []
+    counts += [format_count(warnings, "warning")] if warnings else []
+    budget = format_iteration_budget(feedback)
+    return truncate(f"{' and '.join(counts)} at iteration {budget}: {_changes_text(feedback)}.", _MAX_TEXT)
 
 
 def format_iteration_budget(feedback: Feedback) -> str:
@@ -140,7 +140,7 @@ _CODE = regex.Regex(
 def _shared_path(feedback: Feedback) -> str | None:
     """Return the file that all items are about, if there is one."""
     paths = {place.path for gate in feedback.gates for place in gate.places}
-    everywhere = all(finding.item.place for gate in feedback.gates for finding in gate.findings)
+    everywhere = all(finding.item.place for finding in feedback.findings)
     return next(iter(paths)) if len(paths) == 1 and everywhere else None
 
 
@@ -181,9 +181,13 @@ def _item(
         "provenance": finding.origin.as_document(),
         "grounding": _grounding(finding),
         "clarity": _clarity(finding),
+        "evidence": _stated(
+            test_result=item.evidence,
+            metric=item.metric,
+            reference=item.reference or (gate.guide if gate else None),
+        )
+        or None,
     }
-    if evidence := _evidence(finding, failed):
-        document["evidence"] = evidence
     return {key: value for key, value in document.items() if value is not None}
 
 
@@ -192,8 +196,7 @@ def _clarity(finding: GateItem) -> DocumentJson | None:
     if finding.validator.check:
         return None
     result = item_clarity(finding.item)
-    document: DocumentJson = {"clear": result.clear, "score": result.score}
-    return {**document, "missing": list(result.missing)} if result.missing else document
+    return {"clear": result.clear, "score": result.score, **_stated(missing=list(result.missing))}
 
 
 def _grounding(finding: GateItem) -> DocumentJson | None:
@@ -201,14 +204,10 @@ def _grounding(finding: GateItem) -> DocumentJson | None:
     grounding = finding.grounding
     if grounding is None:
         return None
-    document: DocumentJson = {"outcome": grounding.outcome.value, "source": grounding.source}
-    if not grounding.confirmed:
-        document |= {"claim": grounding.decisive.claim, "note": grounding.decisive.note}
-    if grounding.decisive.nearest:
-        document["nearest"] = grounding.decisive.nearest
-    if grounding.moved_from is not None:
-        document["moved_from"] = grounding.moved_from
-    return document
+    decisive = grounding.decisive
+    doubt = {} if grounding.confirmed else {"claim": decisive.claim, "note": decisive.note}
+    moved = _stated(nearest=decisive.nearest, moved_from=grounding.moved_from)
+    return {"outcome": grounding.outcome.value, "source": grounding.source, **doubt, **moved}
 
 
 def item_issue_text(finding: GateItem, failed: FailedGate) -> str:
@@ -216,14 +215,14 @@ def item_issue_text(finding: GateItem, failed: FailedGate) -> str:
     words = finding.item.words
     if len(words) >= _MIN_TEXT:
         return truncate(words, _MAX_TEXT)
-    subject = failed.gate.description if failed.gate else _unknown_gate_text(finding, failed)
+    by = finding.validator.name
+    if failed.gate:
+        subject = failed.gate.description
+    elif failed.tag:
+        subject = f"{by} names {failed.name}, which is not a gate of this repository"
+    else:
+        subject = f"reported by {by}"
     return _pad(truncate(f"{words} ({subject})" if words else subject, _MAX_TEXT), failed)
-
-
-def _unknown_gate_text(finding: GateItem, failed: FailedGate) -> str:
-    if failed.tag:
-        return f"{finding.validator.name} names {failed.name}, which is not a gate of this repository"
-    return f"reported by {finding.validator.name}"
 
 
 def _pad(text: str, failed: FailedGate) -> str:
@@ -232,47 +231,45 @@ def _pad(text: str, failed: FailedGate) -> str:
 
 def _location(item: Item, shared: str | None) -> DocumentJson:
     """Return the location: inside the file that all items share, or with the file named before it."""
-    location, before, after = item.place, item.context_before, item.context_after
+    location, (kind, name) = item.place, item.part or ("path", ".")
     if location is None:
-        kind, name = item.part or ("path", ".")
         # The schema knows no tests.
         return {"type": "element" if kind == "test" else kind, "reference": name}
-    around: DocumentJson = {}
-    file = "" if location.path == shared else f"{location.path}:"
-    if is_secret_path(location.path):  # lines of such a file are never quoted
-        before = after = ""
-    if before:
-        around["context_before"] = before
-    if after:
-        around["context_after"] = after
-    if location.line is None and item.part and item.part[0] != "test":
-        kind, name = item.part
-        return {"type": kind, "reference": f"{file}{name}", "path": location.path, **around}
-    if location.line is None:
-        return {"type": "path", "reference": location.path, "path": location.path, **around}
-    if location.end_line is None or location.end_line == location.line:
-        return {
-            "type": "line",
-            "reference": f"{file}{location.line}",
-            "path": location.path,
-            "line": location.line,
-            **around,
-        }
-    lines = f"{file}{location.line}-{location.end_line}"
-    found: DocumentJson = {"type": "range", "reference": lines, "path": location.path, "line": location.line}
-    return {**found, "end_line": location.end_line, **around}
+    path, line = location.path, location.line
+    end = location.end_line if line and location.end_line != line else None
+    reference = path
+    if line:
+        kind, reference = ("range", f"{line}-{end}") if end else ("line", str(line))
+    elif item.part is None or kind == "test":
+        kind = "path"
+    else:
+        reference = name
+    is_quoted = not is_secret_path(path)  # lines of such a file are never quoted
+    return {
+        "type": kind,
+        "reference": reference if kind == "path" or path == shared else f"{path}:{reference}",
+        "path": path,
+        **_stated(
+            line=line,
+            end_line=end,
+            context_before=is_quoted and item.context_before,
+            context_after=is_quoted and item.context_after,
+        ),
+    }
+
+
+def _stated(**values: Any) -> DocumentJson:
+    """Return the values without those that nobody stated."""
+    return {name: value for name, value in values.items() if value}
 
 
 def _suggestion(finding: GateItem, failed: FailedGate, rank: int) -> DocumentJson:
-    item = finding.item
-    suggestion: DocumentJson = {
-        "action": _pad(truncate(_action(item, failed), _MAX_ACTION), failed),
+    return {
+        "action": _pad(truncate(_action(finding.item, failed), _MAX_ACTION), failed),
         "rationale": _pad(truncate(_rationale(finding, failed), _MAX_TEXT), failed),
         "priority": min(rank, 10),
+        **_stated(example=finding.item.suggestion),
     }
-    if item.suggestion:
-        suggestion["example"] = item.suggestion
-    return suggestion
 
 
 def _action(item: Item, failed: FailedGate) -> str:
@@ -292,56 +289,14 @@ def _rationale(finding: GateItem, failed: FailedGate) -> str:
     return f"`{finding.validator.name}` requested changes with this comment."
 
 
-def _evidence(finding: GateItem, failed: FailedGate) -> DocumentJson:
-    evidence: DocumentJson = {}
-    if finding.item.evidence:
-        evidence["test_result"] = finding.item.evidence
-    if finding.item.metric:
-        evidence["metric"] = finding.item.metric
-    if reference := finding.item.reference or (failed.gate.guide if failed.gate else None):
-        evidence["reference"] = reference
-    return evidence
-
-
-def _without_context(item: DocumentJson) -> DocumentJson:
-    location = item["location"]
-    shortened = (
-        {key: value for key, value in location.items() if not key.startswith("context_")}
-        if isinstance(location, dict)
-        else location
-    )
-    return {**item, "location": shortened}
-
-
-def document_items(whole: DocumentJson) -> list[DocumentJson]:
-    """Return the items of a document."""
-    items = whole["feedback_items"]
-    return items if isinstance(items, list) else []
-
-
-def _count_text(feedback: Feedback) -> str:
-    blocking, warnings = len(feedback.blocking), len(feedback.warnings)
-    parts = []
-    if blocking or not warnings:
-        parts.append(f"{blocking} blocking {'issue' if blocking == 1 else 'issues'}")
-    if warnings:
-        parts.append(f"{warnings} {'warning' if warnings == 1 else 'warnings'}")
-    return " and ".join(parts)
-
-
 def _changes_text(feedback: Feedback) -> str:
     if feedback.previous is None:
         return f"the first revision of {feedback.pull_request.name} that was reviewed"
     changes = format_changes(feedback.changes) or "nothing changed"
-    return f"{changes} since iteration {feedback.previous.number}{_scored_higher(feedback)}"
-
-
-def _scored_higher(feedback: Feedback) -> str:
-    progress = feedback.progress
-    quality_before = progress.quality_of(feedback.previous) if progress else None
-    quality_now = progress.quality if progress else None
-    return (
-        f", which scored higher ({quality_before:.2f})"
-        if quality_before and quality_now is not None and quality_now < quality_before
-        else ""
+    text = f"{changes} since iteration {feedback.previous.number}"
+    before, now = (
+        feedback.progress.quality_of(iteration) if feedback.progress else None
+        for iteration in (feedback.previous, feedback.iteration)
     )
+    is_worse = before and now is not None and now < before
+    return f"{text}, which scored higher ({before:.2f})" if is_worse else text

@@ -73,11 +73,6 @@ def render_entry(failed: FailedGate, context: EntryContext | None = None) -> str
     return "\n".join(lines)
 
 
-def is_unconfirmed(finding: GateItem) -> bool:
-    """Whether something that the item claims was not confirmed."""
-    return finding.grounding is not None and finding.grounding.doubted
-
-
 def _is_location_unconfirmed(finding: GateItem) -> bool:
     """Whether the doubt is about the location itself, not about what its file is said to contain."""
     grounding, place = finding.grounding, finding.item.place
@@ -108,13 +103,10 @@ def _description(failed: FailedGate) -> str:
     if failed.gate:
         return escape_mentions(failed.gate.description)
     if not failed.tag:
-        return code_span(_first_words(failed) or "no further explanation", _MAX_WORDS)
+        words = (finding.item.words for finding in failed.findings)
+        return code_span(next(filter(None, words), "no further explanation"), _MAX_WORDS)
     near = f"; the nearest known tag is {code_span(failed.nearest)}" if failed.nearest else ""
     return f"no gate of this repository has this tag{near}"
-
-
-def _first_words(failed: FailedGate) -> str:
-    return next((finding.item.words for finding in failed.findings if finding.item.words), "")
 
 
 def _fix_text(failed: FailedGate, context: EntryContext | None) -> str:
@@ -144,12 +136,10 @@ def _untagged_fix(failed: FailedGate, thread: str) -> str:
 
 
 def _likely_tag(failed: FailedGate) -> str:
-    items = [finding.item for finding in failed.findings]
-    likely = next(
-        (item.looks_like for item in items if item.looks_like and (item.inferred or 0) >= SHOWN_CONFIDENCE),
-        None,
-    )
-    return f" (looks like {code_span(likely)})" if likely else ""
+    items = (finding.item for finding in failed.findings)
+    likely = (item.looks_like for item in items if (item.inferred or 0) >= SHOWN_CONFIDENCE)
+    tag = next(filter(None, likely), None)
+    return f" (looks like {code_span(tag)})" if tag else ""
 
 
 def _suggestion_text(failed: FailedGate, thread: str) -> str:
@@ -223,11 +213,10 @@ def _shown_words(finding: GateItem) -> str:
 
 def _location_notes(findings: Iterable[GateItem]) -> str:
     """Return the notes of all items at one location, each once."""
-    distinct = list(dict.fromkeys(note for note in map(_location_note, findings) if note))
-    more = (
-        [f"{len(distinct) - MAX_LOCATIONS_PER_GATE} more"] if len(distinct) > MAX_LOCATIONS_PER_GATE else []
-    )
-    return f" ({', '.join([*distinct[:MAX_LOCATIONS_PER_GATE], *more])})" if distinct else ""
+    notes = list(dict.fromkeys(filter(None, map(_location_note, findings))))
+    more = len(notes) - MAX_LOCATIONS_PER_GATE
+    shown = notes[:MAX_LOCATIONS_PER_GATE] + [f"{more} more"] * (more > 0)
+    return f" ({', '.join(shown)})" if notes else ""
 
 
 def _location_note(finding: GateItem) -> str:
@@ -242,7 +231,7 @@ def _location_note(finding: GateItem) -> str:
 
 def _add_source(claim: str, findings: Sequence[GateItem], context: EntryContext) -> str:
     """Append the source once: who reported it, and with what a single remark was verified."""
-    confirmed = [finding for finding in findings if not is_unconfirmed(finding)]
+    confirmed = [finding for finding in findings if not (finding.grounding and finding.grounding.doubted)]
     if not confirmed:
         return claim
     validators = {finding.validator.key for finding in confirmed}

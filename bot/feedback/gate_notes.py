@@ -69,7 +69,7 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
     names_others = feedback.is_agent or pull_request.repository.private
 
     def annotate(gate: FailedGate) -> FailedGate:
-        names = (gate.tag, *(finding.item.finding for finding in gate.findings))
+        names = (gate.tag, *gate.ids)
         appeal = next((appeals[name] for name in names if name in appeals), None)
         reported = [findings[name] for name in names if name in findings]
         return replace(
@@ -194,6 +194,8 @@ def render_reviewer_hint(
     pull_request: PullRequest, standing: Sequence[Verdict], rules: RepositoryRules
 ) -> str:
     """Render one line for reviewers in the hint's audience: what is missing; empty for nothing."""
+    if rules.quality.tell is HintAudience.OFF:
+        return ""
     # Whatever was fixed since is no longer among a standing verdict's items.
     empty = {verdict.id for verdict in pull_request.verdicts if names_nothing(verdict)}
     hints = [
@@ -201,7 +203,10 @@ def render_reviewer_hint(
         for verdict in standing
         if verdict.stance is Stance.REJECTS
         and not verdict.validator.check
-        and _is_audience(verdict, rules)
+        and (
+            rules.quality.tell is HintAudience.ALL
+            or rules.authors.is_agent(verdict.validator.name, bot=verdict.validator.bot)
+        )
         and (hint := _clarity_hint(verdict, is_empty=verdict.id in empty))
     ]
     return " ".join(hints[:3])
@@ -218,13 +223,3 @@ def _clarity_hint(verdict: Verdict, *, is_empty: bool) -> str:
     which = f"{len(unclear)} of {many} remarks" if many > 1 else "this remark"
     verb = "are" if len(unclear) > 1 else "is"
     return f"{which} {verb} unclear. {write_hint(part for result in unclear for part in result.missing)}"
-
-
-def _is_audience(verdict: Verdict, rules: RepositoryRules) -> bool:
-    match rules.quality.tell:
-        case HintAudience.OFF:
-            return False
-        case HintAudience.ALL:
-            return True
-        case HintAudience.AGENTS:
-            return rules.authors.is_agent(verdict.validator.name, bot=verdict.validator.bot)

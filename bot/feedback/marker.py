@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Mapping
+from typing import Any
 
 from bot.feedback.model import Feedback
 from bot.markdown import spans
@@ -16,50 +16,16 @@ _MAX_NAME = 60  # characters of a reviewer's or a check's name
 
 
 def feedback_marker(feedback: Feedback) -> str:
-    """Render the marker, small enough for one line: tags that don't fit are counted."""
+    """Render the marker, small enough for one line."""
     is_over = feedback.pull_request.merged or not feedback.rejecting
-    issues = [] if is_over else list(feedback.issues)
-    blocking = [] if is_over else [gate.tag for gate in feedback.blocking if gate.tag]
-    left_out, pending = (0 if is_over else feedback.more), list(feedback.pending)
-    marker = fit_marker(issues, blocking, left_out, partial(_marker_data, feedback, pending))
-    while len(marker) > MAX_MARKER_LENGTH and len(pending) > 1:
-        # One is enough to tell an agent to wait.
-        pending.pop()
-        marker = fit_marker(issues, blocking, left_out, partial(_marker_data, feedback, pending))
-    return marker
-
-
-def fit_marker(
-    issues: list[str],
-    blocking: list[str],
-    left_out: int,
-    build: Callable[[list[str], list[str], int], dict[str, object]],
-) -> str:
-    """Render the marker with as many tags as fit into one line, and the number of the others.
-
-    Warnings are dropped first, from the end, then blocking tags, the least important first.
-    """
-    while True:
-        marker = render_marker(FEEDBACK_MARKER, build(issues, blocking, left_out))
-        if len(marker) <= MAX_MARKER_LENGTH or not (issues or blocking):
-            return marker
-        dropped = ([tag for tag in issues if tag not in blocking] or blocking)[-1]
-        left_out += 1
-        issues, blocking = ([tag for tag in tags if tag != dropped] for tags in (issues, blocking))
-
-
-def _marker_data(
-    feedback: Feedback, pending: list[str], issues: list[str], blocking: list[str], left_out: int
-) -> dict[str, object]:
-    is_over = feedback.pull_request.merged or not feedback.rejecting
-    data: dict[str, object] = {
-        "issues": issues,
+    data = {
+        "issues": [] if is_over else list(feedback.issues),
         "source": truncate(feedback.source, _MAX_NAME),
         "ts": feedback.at.isoformat(timespec="seconds"),
         "v": 1,
         "id": feedback.id,
         "verdict": feedback.verdict,
-        "blocking": blocking,
+        "blocking": [] if is_over else list(feedback.blocking_tags),
         "head": feedback.iteration.head,
         "iteration": feedback.iteration.number,
         "max_iterations": feedback.max_iterations,
@@ -69,9 +35,29 @@ def _marker_data(
             "warnings": 0 if is_over else len(feedback.warnings),
         },
         "turn": feedback.turn.value,
-        "pending": [truncate(name, _MAX_NAME) for name in pending],
+        "pending": [truncate(name, _MAX_NAME) for name in feedback.pending],
     }
-    return {**data, "more": left_out} if left_out else data
+    return fit_marker(data, 0 if is_over else feedback.more)
+
+
+def fit_marker(data: Mapping[str, Any], left_out: int = 0) -> str:
+    """Render the marker with as many of its `issues` as fit into one line, and the number of the others.
+
+    Warnings are dropped first, from the end, then blocking tags, the least important first.
+    """
+    issues, blocking, more = data["issues"], data["blocking"], left_out
+    while True:
+        fitted = {**data, "issues": issues, "blocking": blocking, **({"more": more} if more else {})}
+        marker = render_marker(FEEDBACK_MARKER, fitted)
+        if len(marker) <= MAX_MARKER_LENGTH or not (issues or blocking):
+            break
+        dropped = ([tag for tag in issues if tag not in blocking] or blocking)[-1]
+        more += 1
+        issues, blocking = ([tag for tag in tags if tag != dropped] for tags in (issues, blocking))
+    if len(marker) > MAX_MARKER_LENGTH and len(pending := data.get("pending", ())) > 1:
+        # One is enough to tell an agent to wait.
+        return fit_marker({**data, "pending": pending[:-1]}, left_out)
+    return marker
 
 
 def parse_document(body: str) -> dict[str, object] | None:

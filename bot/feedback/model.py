@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.feedback.brief import Brief, find_reported_test
-from bot.findings.entries import entry_keys, group_entries
+from bot.findings.entries import entry_keys
 from bot.findings.ledger import verdict_order
 from bot.findings.model import Finding, is_blocking
 from bot.findings.turns import Turn
@@ -91,9 +91,14 @@ class FailedGate:
         return tuple(dict.fromkeys(finding.item.place for finding in self.findings if finding.item.place))
 
     @property
+    def ids(self) -> tuple[str, ...]:
+        """The short ids of its findings: `f4`."""
+        return tuple(finding.item.finding for finding in self.findings)
+
+    @property
     def id(self) -> str:
-        """The short id of its first finding, which commands take where there is no tag: `f4`."""
-        return self.findings[0].item.finding
+        """The first of them, which commands take where there is no tag."""
+        return self.ids[0]
 
     @property
     def label(self) -> str:
@@ -166,9 +171,19 @@ class Feedback:
         return tuple(gate for gate in self.gates if gate.blocking)
 
     @property
+    def blocking_tags(self) -> tuple[str, ...]:
+        """Their tags."""
+        return tuple(gate.tag for gate in self.blocking if gate.tag)
+
+    @property
     def warnings(self) -> tuple[FailedGate, ...]:
         """The failed gates that do not block."""
         return tuple(gate for gate in self.gates if not gate.blocking)
+
+    @property
+    def findings(self) -> tuple[GateItem, ...]:
+        """The findings of all failed gates."""
+        return tuple(finding for gate in self.gates for finding in gate.findings)
 
     @property
     def confidence(self) -> float:
@@ -210,11 +225,6 @@ class Feedback:
         return any(verdict.is_formal or verdict.by_line for verdict in self.rejecting)
 
     @property
-    def awaited_entries(self) -> tuple[str, ...]:
-        """The entries that the author still has to change or answer, by tag or id."""
-        return tuple(group_entries(self.awaited))
-
-    @property
     def pushed_since(self) -> str:
         """The head that was pushed after the reviewed one; empty if the reviewed one is the newest."""
         head = self.pull_request.head
@@ -245,20 +255,19 @@ def demote_unlocated(failed: tuple[FailedGate, ...]) -> tuple[FailedGate, ...]:
 def _build_failed_gate(key: str, findings: tuple[GateItem, ...], gates: Gates) -> FailedGate:
     tag = None if key.startswith(":") else key
     gate = gates.get(tag) if tag else None
+    statuses = {finding.item.status for finding in findings}
     return FailedGate(
         tag=tag,
         gate=gate,
         blocking=any(finding.blocks for finding in findings),
         findings=findings,
-        status=_entry_status([finding.item.status or FindingStatus.NEW for finding in findings]),
+        status=next((status for status in _ENTRY_STATUSES if status in statuses), FindingStatus.NEW),
         nearest=gates.nearest(tag) if tag and gate is None else None,
     )
 
 
-def _entry_status(statuses: Sequence[FindingStatus]) -> FindingStatus:
-    """Return the status of an entry: regressed comes first, then what was not changed."""
-    order = (FindingStatus.REGRESSED, FindingStatus.OPEN, FindingStatus.NEW, FindingStatus.CHANGED)
-    return next((status for status in order if status in statuses), FindingStatus.NEW)
+_ENTRY_STATUSES = (FindingStatus.REGRESSED, FindingStatus.OPEN, FindingStatus.NEW, FindingStatus.CHANGED)
+"""The status of an entry with several findings: regressed comes first, then what was not changed."""
 
 
 def _rank(failed: FailedGate) -> tuple[bool, int]:

@@ -30,8 +30,8 @@ class Restoration:
 
     iteration: ScoredIteration
     plan: RestorePlan
-    common: tuple[str, ...]
-    """Entries that block in both."""
+    common: int
+    """How many entries block in both."""
     staying: tuple[str, ...]
     """Entries that block only now, in files or lines that restoring leaves as they are."""
     returning: tuple[str, ...]
@@ -40,7 +40,7 @@ class Restoration:
     @property
     def blocking(self) -> int:
         """How many entries would block."""
-        return len(self.common) + len(self.staying) + len(self.returning)
+        return self.common + len(self.staying) + len(self.returning)
 
 
 def fold_progress(feedback: Feedback, web: GitHubLinks) -> str:
@@ -55,24 +55,25 @@ def fold_progress(feedback: Feedback, web: GitHubLinks) -> str:
     if not feedback.rejecting:
         return fold(quality_summary(progress.trajectory), table)
     restoration = find_restoration(progress, feedback.pull_request) if feedback.pull_request.open else None
+    present = progress.present
     parts = [
         _override_line(feedback),
         table,
         _unobserved_line(progress.trajectory.scored),
-        _degradation_text(progress),
+        render_degradation(present) if present.signs or present.iteration > EARLY_ITERATIONS else "",
         _restore_text(restoration, progress.trajectory.final, web, repository) if restoration else "",
     ]
-    inside = "\n\n".join(part for part in parts if part)
-    return fold(blocking_summary(progress, restoration), inside)
+    return fold(blocking_summary(progress, restoration), "\n\n".join(filter(None, parts)))
 
 
 def blocking_summary(progress: Progress, restoration: Restoration | None = None) -> str:
     """Return one line: how many entries blocked in each iteration, and what restoring one would leave."""
     counts = [str(len(_blocking(scored.iteration, progress.gates))) for scored in progress.trajectory.scored]
     line = f"Progress: {_path(counts)} blocking"
-    if restoration is None:
-        return line
-    return f"{line}. Restoring iteration {restoration.iteration.number} would leave {restoration.blocking}"
+    if restoration:
+        number = restoration.iteration.number
+        line += f". Restoring iteration {number} would leave {restoration.blocking}"
+    return line
 
 
 def quality_summary(trajectory: Trajectory) -> str:
@@ -117,11 +118,9 @@ def count_open_entries(iteration: Iteration, gates: Gates) -> str:
     failed = find_failed_gates(iteration.standing, gates)
     blocking = sum(gate.blocking for gate in failed)
     warnings = len(failed) - blocking
-    words = [f"{blocking} blocking"] if blocking else []
-    words += [format_count(warnings, "warning")] if warnings else []
-    return ", ".join(words) or (
-        "rejected, no issue named" if iteration.is_rejected_without_items else "nothing"
-    )
+    words = [f"{blocking} blocking"] * bool(blocking) + [format_count(warnings, "warning")] * bool(warnings)
+    nothing = "rejected, no issue named" if iteration.is_rejected_without_items else "nothing"
+    return ", ".join(words) or nothing
 
 
 def _restoration(
@@ -140,7 +139,7 @@ def _restoration(
     return Restoration(
         earlier,
         plan,
-        common=tuple(name for name in now if name in before),
+        common=sum(name in before for name in now),
         staying=tuple(name for name, gate in now.items() if name not in before and staying.has(gate)),
         returning=tuple(name for name in before if name not in now),
     )
@@ -195,22 +194,18 @@ def _score_table(trajectory: Trajectory, gates: Gates, web: GitHubLinks, reposit
 
 def _unobserved_line(scored: tuple[ScoredIteration, ...]) -> str:
     """Return the line that names unobserved dimensions and their iterations."""
-    lines = []
-    for dimension in QualityDimension:
-        numbers = [
-            iteration.number
-            for iteration in scored
-            if iteration.score and dimension in iteration.score.unobserved
-        ]
-        if numbers:
-            where = "everywhere" if len(numbers) == len(scored) else f"in {', '.join(map(str, numbers))}"
-            lines.append(f"{dimension} {where}")
-    return f"Not observed, so left out: {'; '.join(lines)}." if lines else ""
-
-
-def _degradation_text(progress: Progress) -> str:
-    present = progress.present
-    return render_degradation(present) if present.signs or present.iteration > EARLY_ITERATIONS else ""
+    numbers = {
+        dimension: [each.number for each in scored if each.score and dimension in each.score.unobserved]
+        for dimension in QualityDimension
+    }
+    texts = [
+        f"{dimension} everywhere"
+        if len(found) == len(scored)
+        else f"{dimension} in {', '.join(map(str, found))}"
+        for dimension, found in numbers.items()
+        if found
+    ]
+    return f"Not observed, so left out: {'; '.join(texts)}." if texts else ""
 
 
 def _override_line(feedback: Feedback) -> str:
@@ -255,8 +250,7 @@ def _consequences(restoration: Restoration) -> str:
 
 def _names(texts: Iterable[str]) -> str:
     names = [code_span(text, 200) for text in texts]
-    shown = names[:MAX_NAMED] + ([f"{len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else [])
-    return join_words(shown) if shown else ""
+    return join_words(names[:MAX_NAMED] + [f"{len(names) - MAX_NAMED} more"] * (len(names) > MAX_NAMED))
 
 
 def _path(values: Iterable[str]) -> str:

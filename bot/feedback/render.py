@@ -9,7 +9,7 @@ from bot import regex
 from bot.feedback import document as documents
 from bot.feedback.entry_text import EntryContext, render_entry
 from bot.feedback.marker import feedback_marker, fit_marker
-from bot.feedback.model import FailedGate, Feedback, GateItem
+from bot.feedback.model import FailedGate, Feedback
 from bot.feedback.progress_text import fold_progress
 from bot.feedback.status_text import (
     closing_heading,
@@ -42,7 +42,7 @@ def render_comment(feedback: Feedback, site: LinkContext, whole: documents.Docum
         return _render_closing(feedback, site)
     if is_short_form(feedback):
         return _render_short(feedback)
-    return _fit(lambda size: _render_rejected(feedback, site, size[0], _copy(feedback, whole, size[1])))
+    return _fit(lambda size: _render_rejected(feedback, site, whole, size))
 
 
 def render_superseded(successor_url: str) -> str:
@@ -54,7 +54,16 @@ def render_tags(
     failed: tuple[FailedGate, ...], issues: tuple[str, ...], source: str, at: datetime, identity: str
 ) -> str:
     """Render a comment from tags alone, within the same limits as one in a thread."""
-    marker = _tags_marker(failed, issues, source, at, identity)
+    data = {
+        "issues": list(issues),
+        "source": truncate(source, 100),
+        "ts": at.isoformat(timespec="seconds"),
+        "v": 1,
+        "id": identity,
+        "verdict": "refine",
+        "blocking": [gate.tag for gate in failed if gate.blocking and gate.tag],
+    }
+    marker = fit_marker(data)
     blocking = sum(gate.blocking for gate in failed)
     heading = rejection_heading(blocking, len(failed) - blocking, is_formal=False)
     return _fit(lambda size: _join(marker, heading, *_entry_blocks(failed, size[0], None)))
@@ -62,19 +71,17 @@ def render_tags(
 
 def is_short_form(feedback: Feedback) -> bool:
     """Whether all that is open are several threads of one person, and the author is not an agent."""
-    findings = [finding for gate in feedback.gates for finding in gate.findings]
+    validators = {verdict.validator.key: verdict.validator for verdict in feedback.rejecting}
+    is_by_people = not any(validator.bot or validator.check for validator in validators.values())
     return (
         not feedback.is_agent
-        and len(findings) >= _MIN_THREADS
+        and is_by_people
+        and len(validators) == 1
         and not feedback.more
-        and len({verdict.validator.key for verdict in feedback.rejecting}) == 1
-        and all(_is_untagged_thread(gate, finding) for gate in feedback.gates for finding in gate.findings)
+        and len(feedback.findings) >= _MIN_THREADS
+        and not any(gate.tag for gate in feedback.gates)
+        and all(finding.item.comment_id is not None and finding.item.url for finding in feedback.findings)
     )
-
-
-def _is_untagged_thread(gate: FailedGate, finding: GateItem) -> bool:
-    is_person = not (finding.validator.bot or finding.validator.check)
-    return gate.tag is None and finding.item.comment_id is not None and is_person and bool(finding.item.url)
 
 
 def _fit(render: Callable[[tuple[int, int]], str]) -> str:
@@ -91,7 +98,7 @@ def _join(*blocks: str) -> str:
 
 
 def _render_rejected(
-    feedback: Feedback, site: LinkContext, most: int, copy: documents.DocumentJson | None
+    feedback: Feedback, site: LinkContext, whole: documents.DocumentJson, size: tuple[int, int]
 ) -> str:
     return _join(
         feedback_marker(feedback),
@@ -99,10 +106,10 @@ def _render_rejected(
         next_line(feedback),
         where_line(feedback, site.web),
         rulings_line(feedback),
-        *_entry_blocks(feedback.gates, most, EntryContext.of(feedback, site), feedback.more),
+        *_entry_blocks(feedback.gates, size[0], EntryContext.of(feedback, site), feedback.more),
         *feedback.notes,
         fold_progress(feedback, site.web) if feedback.iteration.number > 1 else "",
-        _fold_document(copy),
+        _fold_document(feedback, whole, size[1]),
         _command_hints(feedback),
     )
 
@@ -183,23 +190,16 @@ def _remaining_line(gates: Sequence[FailedGate], more: int) -> str:
     return f"{line}; {unread}" if line else unread
 
 
-def _copy(feedback: Feedback, whole: documents.DocumentJson, most: int) -> documents.DocumentJson | None:
-    """Return the comment's copy of the document, where it has room and the config wants one."""
+def _fold_document(feedback: Feedback, whole: documents.DocumentJson, most: int) -> str:
+    """Fold the comment's copy of the document, where it has room and the config wants one."""
     is_wanted = feedback.document is DocumentPolicy.ALWAYS or (
         feedback.document is DocumentPolicy.AGENTS and feedback.is_agent
     )
-    return documents.shorten_document(whole, most) if is_wanted and most else None
-
-
-def _fold_document(copy: documents.DocumentJson | None) -> str:
-    items = documents.document_items(copy) if copy else []
-    if copy is None or not items:
+    count = len(whole["feedback_items"])
+    if not (is_wanted and most and count):
         return ""
-    more = copy.get("more", 0)
-    count = len(items) + (more if isinstance(more, int) else 0)
-    return fold(
-        f"Machine-readable feedback (JSON, {format_count(count, 'finding')})", documents.document_fence(copy)
-    )
+    fence = documents.document_fence(documents.shorten_document(whole, most))
+    return fold(f"Machine-readable feedback (JSON, {format_count(count, 'finding')})", fence)
 
 
 def _command_hints(feedback: Feedback) -> str:
@@ -229,16 +229,3 @@ def _break_reference(match: regex.RegexMatch) -> str:
     return "\u2060".join(text[start : start + 6] for start in range(0, len(text), 6)) + "\u2060" * (
         len(text) < 6
     )
-
-
-def _tags_marker(
-    failed: tuple[FailedGate, ...], issues: tuple[str, ...], source: str, at: datetime, identity: str
-) -> str:
-    facts = {"source": truncate(source, 100), "ts": at.isoformat(timespec="seconds"), "v": 1, "id": identity}
-    blocking = [gate.tag for gate in failed if gate.blocking and gate.tag]
-
-    def build(issues: list[str], blocking: list[str], left_out: int) -> dict[str, object]:
-        more = {"more": left_out} if left_out else {}
-        return {"issues": issues, **facts, "verdict": "refine", "blocking": blocking, **more}
-
-    return fit_marker(list(issues), blocking, 0, build)

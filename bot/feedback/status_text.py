@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from bot.feedback.document import format_changes, format_iteration_budget
 from bot.feedback.model import Feedback
+from bot.findings.entries import group_entries
 from bot.findings.turns import Turn
 from bot.iterations.model import current_dismissals, open_appeals
 from bot.markdown.escape import code_span
 from bot.markdown.format import format_count, join_words
 from bot.markdown.links import GitHubLinks, format_login, short_sha
-from bot.pull_request.model import FindingStatus, PullRequest, Stance, Verdict
+from bot.pull_request.model import FindingStatus, Stance, Verdict
 
 _MAX_REASON = 120  # characters of a reason
 _MAX_NAMES = 5  # of checks and reviewers in a sentence
@@ -29,13 +30,11 @@ TURN_TEXT = {
 
 def rejection_heading(blocking: int, warnings: int, *, is_formal: bool = True) -> str:
     """Return the heading while something is open; without a formal rejection, warnings alone only warn."""
-    if blocking:
-        tail = f", {format_count(warnings, 'warning')}" if warnings else ""
-        return f"**Rejected** — {format_count(blocking, 'blocking issue')}{tail}"
-    if not is_formal and warnings:
+    if warnings and not blocking and not is_formal:
         return f"**Warnings** — {format_count(warnings, 'non-blocking issue')}"
     tail = f", {format_count(warnings, 'warning')}" if warnings else ""
-    return f"**Rejected** — no blocking issue{tail}"
+    count = format_count(blocking, "blocking issue") if blocking else "no blocking issue"
+    return f"**Rejected** — {count}{tail}"
 
 
 def feedback_heading(feedback: Feedback) -> str:
@@ -68,14 +67,14 @@ def next_line(feedback: Feedback) -> str:
         case Turn.NOBODY:
             return ""
         case Turn.MAINTAINER:
-            text = _maintainer_text(feedback)
+            sentences = _maintainer_text(feedback)
         case Turn.AUTHOR:
-            text = _author_text(feedback)
+            sentences = _author_text(feedback)
         case Turn.CHECKS:
-            text = _pending_text(feedback)
+            sentences = (_pending_text(feedback),)
         case Turn.REVIEWER:
-            text = _reviewer_text(feedback)
-    return f"**Next** ({feedback.turn}): {text}"
+            sentences = _reviewer_text(feedback)
+    return f"**Next** ({feedback.turn}): {' '.join(filter(None, sentences))}"
 
 
 def short_next_line(feedback: Feedback, reviewer: str) -> str:
@@ -93,12 +92,12 @@ def where_line(feedback: Feedback, web: GitHubLinks) -> str:
     parts = [
         f"Iteration {format_iteration_budget(feedback)} at {head}, {_reviewers_text(feedback, current)}."
     ]
-    if earlier := [verdict for verdict in feedback.rejecting if current and verdict not in current]:
-        verb = "stands" if len(_names(feedback, earlier)) == 1 else "stand"
-        parts.append(f"The earlier rejection by {_join(_names(feedback, earlier))} still {verb}.")
+    if earlier := _names(feedback, [v for v in feedback.rejecting if current and v not in current]):
+        verb = "stands" if len(earlier) == 1 else "stand"
+        parts.append(f"The earlier rejection by {join_words(earlier)} still {verb}.")
     if feedback.previous and (changes := format_changes(feedback.changes)):
         parts.append(f"Since iteration {feedback.previous.number}: {changes}.")
-    return " ".join((*parts, *filter(None, (pushed_since_text(feedback),))))
+    return " ".join(filter(None, (*parts, pushed_since_text(feedback))))
 
 
 def pushed_since_text(feedback: Feedback) -> str:
@@ -124,43 +123,37 @@ def escalation_reason(feedback: Feedback) -> str:
     """Return why a person has to decide."""
     if feedback.is_agent and feedback.iteration.number >= feedback.max_iterations:
         return f"the budget of {format_count(feedback.max_iterations, 'iteration')} is used up"
-    names = _join(code_span(name) for name in feedback.repeated)
+    names = join_words([code_span(name) for name in feedback.repeated])
     return f"{names} {'keeps' if len(feedback.repeated) == 1 else 'keep'} coming back"
 
 
-def _maintainer_text(feedback: Feedback) -> str:
+def _maintainer_text(feedback: Feedback) -> tuple[str, ...]:
     if feedback.verdict == "escalate":
-        return f"needs a human decision: {escalation_reason(feedback)}."
+        return (f"needs a human decision: {escalation_reason(feedback)}.",)
     if not feedback.rejecting:
-        return " ".join(filter(None, ("merge it; nothing rejects it any more.", _pending_text(feedback))))
-    names = {
-        name
-        for gate in feedback.gates
-        for finding in gate.findings
-        for name in (gate.tag, finding.item.finding)
-    }
-    appealed = [
-        name for name in open_appeals(feedback.pull_request, feedback.iteration.ledger) if name in names
-    ]
+        return "merge it; nothing rejects it any more.", _pending_text(feedback)
+    names = {name for gate in feedback.gates for name in (gate.tag, *gate.ids)}
+    appeals = open_appeals(feedback.pull_request, feedback.iteration.ledger)
+    appealed = [name for name in appeals if name in names]
     if not appealed:
-        return "needs a human decision."
+        return ("needs a human decision.",)
     name = appealed[0]
     return (
-        f"decide the appeal against {_join(map(code_span, appealed))}. "
-        f"`/feedback-dismiss {name} reason: …` upholds it, `/feedback-reject {name} reason: …` refuses it."
+        f"decide the appeal against {join_words(list(map(code_span, appealed)))}.",
+        f"`/feedback-dismiss {name} reason: …` upholds it, `/feedback-reject {name} reason: …` refuses it.",
     )
 
 
-def _author_text(feedback: Feedback) -> str:
-    count, blocking = len(feedback.awaited_entries), feedback.blocking
+def _author_text(feedback: Feedback) -> tuple[str, ...]:
+    count = len(group_entries(feedback.awaited))
     if not count:
-        return _two_sentences("mark it ready for review.", _pending_text(feedback))
-    if not blocking:
-        what = "the warning" if count == 1 else f"the {count} warnings"
-        reviewers = _join(_names(feedback, _rejecting_people(feedback)))
-        then = f", then re-request a review from {reviewers}" if reviewers else " and push once"
-        return _two_sentences(f"change or answer {what} below{then}.", _pending_text(feedback))
-    return _two_sentences(f"{_fix_steps(feedback, count)}.", _reported_text(feedback))
+        return "mark it ready for review.", _pending_text(feedback)
+    if feedback.blocking:
+        return f"{_fix_steps(feedback, count)}.", _reported_text(feedback)
+    what = "the warning" if count == 1 else f"the {count} warnings"
+    reviewers = join_words(_names(feedback, _rejecting_people(feedback)))
+    then = f", then re-request a review from {reviewers}" if reviewers else " and push once"
+    return f"change or answer {what} below{then}.", _pending_text(feedback)
 
 
 def _fix_steps(feedback: Feedback, count: int) -> str:
@@ -184,20 +177,19 @@ def _fix_steps(feedback: Feedback, count: int) -> str:
 
 def _unchanged_names(feedback: Feedback) -> str:
     """Name what is left to fix, if other blocking entries below were changed or answered already."""
-    awaited = feedback.awaited_entries
+    awaited = tuple(group_entries(feedback.awaited))
     is_part = len(awaited) < len(feedback.blocking)
-    return f"{_join(map(code_span, awaited))} below" if is_part and len(awaited) <= _MAX_NAMES else ""
+    names = join_words([code_span(name) for name in awaited])
+    return f"{names} below" if is_part and len(awaited) <= _MAX_NAMES else ""
 
 
-def _reviewer_text(feedback: Feedback) -> str:
-    reviewers = _join(_names(feedback, _rejecting_people(feedback))) or _join(
-        _names(feedback, feedback.rejecting)
-    )
+def _reviewer_text(feedback: Feedback) -> tuple[str, ...]:
+    reviewers = join_words(_names(feedback, _rejecting_people(feedback) or feedback.rejecting))
     if not feedback.gates:
         text = f"{reviewers} requested changes but named none: ask what to change."
     else:
         text = f"{reviewers} to review again: every blocking finding was changed or answered."
-    return _two_sentences(text, _pending_text(feedback))
+    return text, _pending_text(feedback)
 
 
 def _rejecting_people(feedback: Feedback) -> list[Verdict]:
@@ -216,7 +208,8 @@ def _pending_text(feedback: Feedback) -> str:
     """Name the checks that still run and the reviewers that have not reported; empty for none."""
     if not feedback.pending:
         return ""
-    apps = _app_names(feedback.pull_request)
+    verdicts = feedback.pull_request.verdicts
+    apps = {verdict.validator.name for verdict in verdicts if not verdict.validator.check}
     names = [code_span(name) for name in feedback.pending[:_MAX_NAMES]]
     if more := len(feedback.pending) - len(names):
         names.append(f"{more} more")
@@ -228,36 +221,18 @@ def _pending_text(feedback: Feedback) -> str:
     return f"{join_words(names)} {state}: wait for {'it' if one else 'them'}."
 
 
-def _app_names(pull_request: PullRequest) -> frozenset[str]:
-    return frozenset(
-        verdict.validator.name for verdict in pull_request.verdicts if not verdict.validator.check
-    )
-
-
-def _two_sentences(first: str, second: str) -> str:
-    return f"{first} {second}" if second else first
-
-
 def _reviewers_text(feedback: Feedback, current: Sequence[Verdict]) -> str:
     """Name the reviewers of this revision, and who of them approves."""
-    approving = [
-        verdict for verdict in current if verdict.stance is Stance.APPROVES and not verdict.validator.check
-    ]
-    others = [verdict for verdict in current if verdict not in approving]
-    verb = "approves" if len(approving) == 1 else "approve"
+    people = [v for v in current if v.stance is Stance.APPROVES and not v.validator.check]
+    approving = join_words(_names(feedback, people))
+    others = join_words(_names(feedback, [v for v in current if v not in people]))
+    verb = "approves" if len(people) == 1 else "approve"
     if not approving:
-        return f"reviewed by {_join(_names(feedback, current or feedback.rejecting))}"
-    if not others:
-        return f"reviewed by {_join(_names(feedback, approving))}, who {verb}"
-    return f"reviewed by {_join(_names(feedback, others))}; {_join(_names(feedback, approving))} {verb}"
+        return f"reviewed by {others or join_words(_names(feedback, feedback.rejecting))}"
+    return f"reviewed by {others}; {approving} {verb}" if others else f"reviewed by {approving}, who {verb}"
 
 
 def _names(feedback: Feedback, verdicts: Iterable[Verdict]) -> list[str]:
     """Name the validators, people before checks."""
     names, ordered = feedback.names, sorted(verdicts, key=lambda verdict: verdict.validator.check)
     return list(dict.fromkeys(names[verdict.validator.key] for verdict in ordered))
-
-
-def _join(names: Iterable[str]) -> str:
-    unique = tuple(dict.fromkeys(names))
-    return join_words(unique) if unique else ""

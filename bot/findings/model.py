@@ -55,10 +55,6 @@ class Finding:
         """When it was closed; None while it is open."""
         return None if self.is_open or not self.changes else self.changes[-1].at
 
-    def as_record(self) -> FindingRecord:
-        """Return what is stored of it."""
-        return FindingRecord(self.number, self.keys, self.status, self.item.place, self.head)
-
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
@@ -87,7 +83,10 @@ class Ledger:
 
     def records(self) -> tuple[FindingRecord, ...]:
         """Return what is stored of them."""
-        return tuple(finding.as_record() for finding in self.findings)
+        return tuple(
+            FindingRecord(finding.number, finding.keys, finding.status, finding.item.place, finding.head)
+            for finding in self.findings
+        )
 
 
 def is_blocking(item: Item, gates: Gates) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -24,47 +24,41 @@ class Turn(StrEnum):
     REVIEWER = "reviewer"
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """What decides whose turn it is."""
-
-    pull_request: PullRequest
-    ledger: Ledger
-    rejecting: tuple[Verdict, ...]
-    pending: tuple[str, ...]
-    """Checks and reviewers that have not reported yet."""
-    is_escalated: bool = False
-    has_appeal: bool = False
-
-
-def whose_turn(situation: Situation, rules: RepositoryRules) -> Turn:
-    """Return whose turn it is: the first rule that holds."""
-    pull_request = situation.pull_request
+def whose_turn(
+    pull_request: PullRequest,
+    rules: RepositoryRules,
+    awaited: Sequence[Finding],
+    pending: Sequence[str],
+    *,
+    needs_decision: bool,
+) -> Turn:
+    """Return whose turn it is: the first rule that holds; `needs_decision` is a maintainer's."""
     if not pull_request.open:
         return Turn.NOBODY
-    if situation.is_escalated or situation.has_appeal or not situation.rejecting:
+    if needs_decision:
         return Turn.MAINTAINER
-    if pull_request.draft or awaited_from_author(situation, rules):
+    if pull_request.draft or awaited:
         return Turn.AUTHOR
-    if any(_is_check_name(name, rules) for name in situation.pending):
-        return Turn.CHECKS
-    return Turn.REVIEWER
+    is_checked = any(_is_check_name(name, rules) for name in pending)
+    return Turn.CHECKS if is_checked else Turn.REVIEWER
 
 
-def awaited_from_author(situation: Situation, rules: RepositoryRules) -> tuple[Finding, ...]:
+def awaited_from_author(
+    pull_request: PullRequest, ledger: Ledger, rejecting_verdicts: Iterable[Verdict], rules: RepositoryRules
+) -> tuple[Finding, ...]:
     """Return the findings that the author still has to change or answer.
 
     Those that only warn count where nothing blocks, and where a check fails: it has to pass all the same.
     """
-    rejecting = {verdict.validator.key for verdict in situation.rejecting}
-    findings = [finding for finding in situation.ledger.open if finding.validator.key in rejecting]
+    rejecting = {verdict.validator.key for verdict in rejecting_verdicts}
+    findings = [finding for finding in ledger.open if finding.validator.key in rejecting]
     blocking = {finding.number for finding in findings if is_blocking(finding.item, rules.gates)}
     return tuple(
         finding
         for finding in findings
         if (not blocking or finding.number in blocking or finding.validator.key.startswith("check:"))
         and finding.status is not FindingStatus.CHANGED
-        and not is_answered(finding, situation.pull_request)
+        and not is_answered(finding, pull_request)
     )
 
 

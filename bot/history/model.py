@@ -191,7 +191,6 @@ class HistoryRecord:
     observed: tuple[ItemOutcome, ...] = ()
     """The outcomes of the items that the next iteration showed, without names."""
     stated: tuple[ReviewStats, ...] = ()
-    """The statistics of each verdict."""
     advice: tuple[AdviceRecord, ...] = ()
     """The actions that its author was advised to take, and whether they were accepted."""
     repository: str = ""

@@ -40,7 +40,6 @@ class PullRequestOutcome:
     """Those for which it is rejected at the window's end."""
     iterations: int
     repository: str = ""
-    """The record's."""
     has_unnamed_blocker: bool = False
     """Rejected also by somebody who named no finding, or more of them than are kept."""
 
@@ -150,7 +149,6 @@ class TagFix:
     head: str
     at: datetime
     repository: str = ""
-    """The record's."""
 
 
 def find_fixes(record: HistoryRecord, until: datetime) -> tuple[TagFix, ...]:

@@ -230,8 +230,6 @@ class AuthorHistory:
     """Tag → where it was named in the window, the latest first."""
     fixes: Mapping[str, TagFix] = field(default_factory=dict)
     fixed_in: Mapping[tuple[str, str, int], TagFix] = field(default_factory=dict)
-    weeks: tuple[tuple[Week, Tally], ...] = ()
-    untagged: UntaggedShare = field(default_factory=UntaggedShare)
     followed: FollowedShares = field(default_factory=FollowedShares)
     """What became of the findings that were reported in the window, of the queried tag if any."""
     observed: tuple[ItemOutcome, ...] = ()
@@ -249,7 +247,6 @@ def build_history(
     window = window_of_last_hours(hours, query.now)
     rows = outcomes_in_window(records, window, query.inactive_after)
     previous = outcomes_in_window(records, window.before, query.inactive_after)
-    counted = {row.key for row in rows}
     fixes = find_all_fixes(records, query.now)
     return AuthorHistory(
         query=query,
@@ -260,13 +257,7 @@ def build_history(
         only_blocker=count_only_blockers(rows, gates),
         occurrences=_occurrences(rows, window),
         fixes={**(known_fixes or {}), **{fix.tag: fix for fix in fixes}},
-        fixed_in={
-            (fix.tag, fix.repository, fix.number): fix
-            for fix in fixes
-            if (fix.repository, fix.number) in counted
-        },
-        weeks=_weeks(rows, query.zone),
-        untagged=count_untagged(rows),
+        fixed_in={(fix.tag, fix.repository, fix.number): fix for fix in fixes},
         followed=count_followed(records, window, query.tag),
         observed=item_outcomes_in_window(records, window, query.tag),
     )
@@ -328,7 +319,8 @@ def _occurrences(
 _EVER = datetime.min.replace(tzinfo=UTC)
 
 
-def _weeks(rows: Iterable[PullRequestOutcome], zone: tzinfo) -> tuple[tuple[Week, Tally], ...]:
+def count_weeks(rows: Iterable[PullRequestOutcome], zone: tzinfo) -> tuple[tuple[Week, Tally], ...]:
+    """Count the pull requests of each week, the earliest first."""
     grouped: dict[Week, list[PullRequestOutcome]] = {}
     for row in rows:
         grouped.setdefault(week_containing(row.at, zone), []).append(row)

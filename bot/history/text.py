@@ -15,6 +15,8 @@ from bot.history.patterns import (
     Tally,
     Trend,
     UntaggedShare,
+    count_untagged,
+    count_weeks,
     format_points_change,
 )
 from bot.history.rates import overall_follow_rate
@@ -148,7 +150,6 @@ def _table(history: AuthorHistory, context: HistoryContext, tag: str) -> str:
 
 
 HISTORY_MARKER = "FEEDBACK-HISTORY"
-"""The marker's word."""
 
 _MAX_TAGS = 20  # in the marker and in a line "and more"
 
@@ -204,7 +205,7 @@ def _render_all_gates(history: AuthorHistory, context: HistoryContext) -> list[s
         f"{_tally(history)} {format_first_pass(history.patterns.tally)}.",
         _start(history, context.gates),
         _gates_table(history, context),
-        format_untagged(history.untagged, context.gates),
+        format_untagged(count_untagged(history.rows), context.gates),
         _weeks(history),
     ]
 
@@ -273,12 +274,12 @@ def _more(tags: tuple[str, ...]) -> str:
 
 
 def _weeks(history: AuthorHistory) -> str:
-    if len(history.weeks) < 2:
-        return ""
-    weeks = (
+    weeks = [
         f"{format_short_range(week.monday, week.sunday)} **{tally.rejected}/{tally.total}**"
-        for week, tally in history.weeks
-    )
+        for week, tally in count_weeks(history.rows, history.query.zone)
+    ]
+    if len(weeks) < 2:
+        return ""
     return f"Rejected / reviewed, per week: {' · '.join(weeks)}"
 
 

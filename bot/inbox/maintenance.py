@@ -15,7 +15,6 @@ from bot.inbox.internal_deliveries import derive_for_pull_request
 from bot.markdown.links import LinkContext
 from bot.pull_request.effects import (
     AddRepository,
-    DeleteRepository,
     Effect,
     RemoveInstallation,
     RemoveRepository,
@@ -188,7 +187,7 @@ class MaintenanceProcessor:
     def _repository(self, event: RepositoryEvent) -> tuple[StoreCommand, ...]:
         repository = event.repository
         if event.action == "deleted":
-            return (DeleteRepository(repository.id, repository.installation_id),)
+            return (RemoveRepository(repository.id, repository.installation_id, is_deleted=True),)
         if event.action == "transferred":
             return (AddRepository(repository, transferred=True),)
         return (UpdateRepository(repository),)

@@ -113,11 +113,9 @@ def _inline_comment(action: str, payload: JsonObject) -> Event | IgnoredEvent:
 
 def _thread(action: str, payload: JsonObject) -> Event | IgnoredEvent:
     comments = _items(payload, "thread.comments")
-    urls = (get_text(comment, "html_url") for comment in comments)
     return ReviewThreadEvent(
         action,
         payloads.parse_payload_pull_request(payload),
-        tuple(url for url in urls if url),
         comment_id=require_id(comments[0], "id") if comments else 0,
         sender=payloads.parse_account(payload, "sender"),
         at=get_time(payload, "updated_at"),
@@ -206,7 +204,8 @@ def _pull_request_lane(payload: JsonObject) -> str:
 
 
 def _issue(payload: JsonObject) -> str:
-    kind = "pr" if get_path(payload, "issue.pull_request") else "issue"
+    # The envelope keeps none of its addresses: it is empty there.
+    kind = "issue" if get_path(payload, "issue.pull_request") is None else "pr"
     return f"{kind}:{require_id(payload, 'repository.id')}:{require_id(payload, 'issue.number')}"
 
 

@@ -135,14 +135,9 @@ def distinct_items(items: Sequence[Item]) -> tuple[Item, ...]:
     for item in items:
         if item.tag in placed and item.tag is not None and item.place is None and not item.words:
             continue
-        first.setdefault(_identity(item), item)
+        words = () if item.tag is not None and item.place is not None else (item.aspect, item.words)
+        first.setdefault((item.tag, item.place, *words), item)
     return tuple(first.values())
-
-
-def _identity(item: Item) -> tuple[object, ...]:
-    if item.tag is not None and item.place is not None:
-        return item.tag, item.place
-    return item.tag, item.aspect, item.place, item.words
 
 
 def _measures(

@@ -352,7 +352,13 @@ def plan_restore(earlier: ScoredIteration, current: ScoredIteration) -> RestoreP
         if file.previous_path and earlier_diff.get(file.path) is None
     ]
     differing = tuple(dict.fromkeys((*differing_files(earlier_diff, current_diff), *moved)))
-    kept = tuple(path for path in differing if _is_added_since(path, earlier_diff, current_diff))
+    kept = tuple(
+        path
+        for path in differing
+        if earlier_diff.get(path) is None
+        and (file := current_diff.get(path))
+        and file.status in {"added", "renamed", "copied"}
+    )
     restored = tuple(path for path in differing if path not in kept)
     removed = tuple(
         path for path in restored if (file := earlier_diff.get(path)) and file.status == "removed"
@@ -370,11 +376,6 @@ def plan_restore(earlier: ScoredIteration, current: ScoredIteration) -> RestoreP
         ),
         is_complete=all(len(diff.files) < MAX_LISTED_FILES for diff in (earlier_diff, current_diff)),
     )
-
-
-def _is_added_since(path: str, earlier: Diff, current: Diff) -> bool:
-    file = current.get(path)
-    return earlier.get(path) is None and file is not None and file.status in {"added", "renamed", "copied"}
 
 
 def differing_files(earlier: Diff, present: Diff) -> tuple[str, ...]:

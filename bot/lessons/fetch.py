@@ -77,7 +77,6 @@ class _Dating:
     github: GitHub
     repository: Repository
     gates: Gates
-    reads: int = 0
     _versions: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     async def date_lessons(self, path: str) -> Mapping[str, datetime]:
@@ -105,9 +104,8 @@ class _Dating:
     async def _tags_at(self, path: str, sha: str) -> frozenset[str] | None:
         key = path, sha
         if key not in self._versions:
-            if self.reads >= MAX_VERSION_READS:
+            if len(self._versions) >= MAX_VERSION_READS:
                 return None
-            self.reads += 1
             self._versions[key] = await self._find(await self.github.file(self.repository, path, sha))
         return self._versions[key]
 

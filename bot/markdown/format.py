@@ -50,8 +50,8 @@ def format_out_of(part: int, whole: int, noun: str) -> str:
 
 
 def join_words(words: Sequence[str], last: str = "and") -> str:
-    """Join words: `a, b and c`."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+    """Join words: `a, b and c`; empty for none."""
+    return "".join(words) if len(words) < 2 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
 def fold(result: str, inside: str) -> str:

@@ -40,17 +40,7 @@ class Diff:
     @property
     def lines(self) -> int:
         """Number of lines added and deleted."""
-        return self.added + self.deleted
-
-    @property
-    def added(self) -> int:
-        """Number of lines added."""
-        return sum(file.added for file in self.files)
-
-    @property
-    def deleted(self) -> int:
-        """Number of lines deleted."""
-        return sum(file.deleted for file in self.files)
+        return sum(file.added + file.deleted for file in self.files)
 
     def get(self, path: str) -> FileDiff | None:
         """Return the file at this path."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from json import JSONDecodeError, JSONDecoder
 from typing import Any
@@ -71,10 +71,8 @@ class _JsonReader:
             raise DocumentSyntaxError(f"nested more than {MAX_DOCUMENT_DEPTH} levels deep", at)
         value: Any
         match self.text[at : at + 1]:
-            case "{":
-                value, end = self._object(at, path)
-            case "[":
-                value, end = self._list(at, path)
+            case "{" | "[" as bracket:
+                value, end = self._members(at, path, "}" if bracket == "{" else "]")
             case '"':
                 value, end = self._string(at)
             case _:
@@ -82,28 +80,22 @@ class _JsonReader:
         self.spans[path] = (at, end)
         return value, end
 
-    def _object(self, at: int, path: DocumentPath) -> tuple[dict[str, Any], int]:
-        members: dict[str, Any] = {}
+    def _members(self, at: int, path: DocumentPath, closing: str) -> tuple[Any, int]:
+        """Read an object or a list."""
+        members: dict[str | int, Any] = {}
         end = _skip(self.text, at + 1)
-        while self.text[end : end + 1] != "}":
-            if self.text[end : end + 1] != '"':
-                raise DocumentSyntaxError("expected a key in double quotes, or }", end)
-            start, (key, end) = end, self._string(end)
-            if key in members:
-                raise DocumentSyntaxError(f"the key {key[:60]!r} appears twice", start)
-            end = self._expect(":", end)
+        while self.text[end : end + 1] != closing:
+            key: str | int = len(members)
+            if closing == "}":
+                if self.text[end : end + 1] != '"':
+                    raise DocumentSyntaxError("expected a key in double quotes, or }", end)
+                start, (key, end) = end, self._string(end)
+                if key in members:
+                    raise DocumentSyntaxError(f"the key {key[:60]!r} appears twice", start)
+                end = self._expect(":", end)
             members[key], end = self.value(end, (*path, key))
-            end = self._next("}", end)
-        return members, end + 1
-
-    def _list(self, at: int, path: DocumentPath) -> tuple[list[Any], int]:
-        entries: list[Any] = []
-        end = _skip(self.text, at + 1)
-        while self.text[end : end + 1] != "]":
-            entry, end = self.value(end, (*path, len(entries)))
-            entries.append(entry)
-            end = self._next("]", end)
-        return entries, end + 1
+            end = self._next(closing, end)
+        return (members if closing == "}" else list(members.values())), end + 1
 
     def _next(self, closing: str, at: int) -> int:
         """Return the offset behind the comma, or of the closing bracket."""
@@ -206,30 +198,15 @@ class FeedbackFile:
 
     def words(self, path: DocumentPath, start: int, end: int) -> TextPosition:
         """Return the position of these characters of a text, or at least the start of the text."""
-        first, _ = self._span(path)
+        first, last = self._span(path)
         words = self._text_at(path)[start:end]
         if not words.strip():
             return self._at(first)
-        in_text, in_file = self._occurrences(path, words)
+        # A line of the file may be folded at any space.
+        pattern = r"\s+".join(map(regex.escape, words.split()))
+        in_text, in_file = _offsets(pattern, self._text_at(path)), _offsets(pattern, self.text[first:last])
         number = bisect_left(in_text, start)
         return self._at(first + in_file[number] if number < len(in_file) else first)
-
-    def _occurrences(self, path: DocumentPath, words: str) -> tuple[list[int], list[int]]:
-        """Return the offsets of these words, in the text of this part and in the file."""
-        key = (path, words)
-        if key not in self._occurrence_cache:
-            first, last = self._span(path)
-            # A line of the file may be folded at any space.
-            pattern = regex.Regex(r"\s+".join(map(regex.escape, words.split())))
-            self._occurrence_cache[key] = (
-                [match.start() for match in pattern.finditer(self._text_at(path))],
-                [match.start() for match in pattern.finditer(self.text[first:last])],
-            )
-        return self._occurrence_cache[key]
-
-    @cached_property
-    def _occurrence_cache(self) -> dict[tuple[DocumentPath, str], tuple[list[int], list[int]]]:
-        return {}
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -250,6 +227,11 @@ class FeedbackFile:
         for part in path:
             value = value[part]
         return str(value)
+
+
+@lru_cache(256)  # the same words can be wrong in many places of one text
+def _offsets(pattern: str, text: str) -> tuple[int, ...]:
+    return tuple(match.start() for match in regex.Regex(pattern).finditer(text))
 
 
 def read_feedback_file(data: bytes, name: str) -> FeedbackFile:
@@ -281,7 +263,8 @@ def _is_json(name: str, text: str) -> bool:
 
 MAX_DOCUMENT_ITEMS = 100
 """Items that are read of one document."""
-DOCUMENT_SEVERITIES = frozenset({"critical", "major", "minor", "suggestion"})
+_SEVERITIES = "critical, major, minor, suggestion"
+DOCUMENT_SEVERITIES = frozenset(_SEVERITIES.split(", "))
 
 _KEY = "feedback_items"
 _LANGUAGES = frozenset({"json", "yaml", "yml"})
@@ -344,16 +327,12 @@ def _item(tree: Any, path: str, url: str) -> Item | None:
         context_before=_text(location, "context_before")[:500],
         context_after=_text(location, "context_after")[:500],
         evidence=_text(evidence, "test_result")[:500]
-        or (_unknown_severity(severity) if is_unknown else None),
+        or (f'severity "{severity[:40]}" is unknown; use one of {_SEVERITIES}' if is_unknown else None),
         metric=_text(evidence, "metric")[:500] or None,
         reference=_text(evidence, "reference")[:500] or None,
         score=_score(tree),
         part=_inside(location),
     )
-
-
-def _unknown_severity(severity: str) -> str:
-    return f'severity "{severity[:40]}" is unknown; use one of critical, major, minor, suggestion'
 
 
 def _place(location: Any, target: str) -> Location | None:

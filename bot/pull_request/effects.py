@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import ClassVar
 
 from bot.pull_request.checks import CheckRunText
 from bot.pull_request.diff import Suggestion
@@ -19,26 +20,35 @@ class AnnouncementKind(StrEnum):
     SELECTION = "SELECTION-REPORT"
 
 
+class TargetedEffect:
+    """A write to a target on GitHub; a newer one for the same target replaces one that was not sent yet."""
+
+    __slots__ = ()
+    target_format: ClassVar[str]
+
+    @property
+    def target(self) -> str:
+        """The target's name."""
+        return self.target_format.format(self)
+
+
 @dataclass(frozen=True, slots=True)
-class Announce:
+class Announce(TargetedEffect):
     """Post one more comment in the thread; it is edited only by `CloseAnnouncement`."""
 
+    target_format = "announce:{0.kind}"  # one announcement of each kind
     repository: Repository
     number: int
     kind: AnnouncementKind
     marker_id: str
     body: str
 
-    @property
-    def target(self) -> str:
-        """One announcement of each kind."""
-        return f"announce:{self.kind}"
-
 
 @dataclass(frozen=True, slots=True)
-class CloseAnnouncement:
+class CloseAnnouncement(TargetedEffect):
     """Replace the text of the announcement of this kind, if it was posted: once it is out of date."""
 
+    target_format = "announce:{0.kind}"  # the announcement's own: one that was not sent yet need not be
     repository: Repository
     number: int
     kind: AnnouncementKind
@@ -46,16 +56,12 @@ class CloseAnnouncement:
     """When it was posted at the earliest."""
     body: str
 
-    @property
-    def target(self) -> str:
-        """The announcement's own: one that was not sent yet need not be."""
-        return f"announce:{self.kind}"
-
 
 @dataclass(frozen=True, slots=True)
-class ShowCheckRun:
+class ShowCheckRun(TargetedEffect):
     """Show this text in the newest run of this name and head; other annotations need a new run."""
 
+    target_format = "check:{0.said.name}:{0.said.head}"  # one check run per name and head
     repository: Repository
     said: CheckRunText
     links: bool = False
@@ -63,26 +69,17 @@ class ShowCheckRun:
     counted: bool = False
     """Its request is already counted in GitHub's rate limit."""
 
-    @property
-    def target(self) -> str:
-        """One check run per name and head."""
-        return f"check:{self.said.name}:{self.said.head}"
-
 
 @dataclass(frozen=True, slots=True)
-class PostSuggestions:
+class PostSuggestions(TargetedEffect):
     """Post one review on this head with suggestions, each to be committed with one click."""
 
+    target_format = "suggestions:{0.head}"  # one review per head
     repository: Repository
     number: int
     head: str
     body: str
     suggestions: tuple[Suggestion, ...]
-
-    @property
-    def target(self) -> str:
-        """One review per head."""
-        return f"suggestions:{self.head}"
 
 
 REJECTED_LABEL = "whetstone: rejected"
@@ -109,22 +106,18 @@ LABEL_STYLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class ShowLabel:
+class ShowLabel(TargetedEffect):
     """Show these of the bot's labels on the pull request, and no other: the heading's, and whose turn it is.
 
     With `degraded`, the label for a worse last iteration is shown beside them.
     """
 
+    target_format = "label"  # one set of labels per pull request
     repository: Repository
     number: int
     label: str
     degraded: bool = False
     turn: str = ""
-
-    @property
-    def target(self) -> str:
-        """One set of labels per pull request."""
-        return "label"
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -149,25 +142,22 @@ class ReactionKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class AddReaction:
+class AddReaction(TargetedEffect):
     """Add a reaction to a comment or review."""
 
+    target_format = "react:{0.where}:{0.id}:{0.face}"  # one reaction of each kind per text
     repository: Repository
     where: CommandSource
     id: int
     node_id: str
     face: ReactionKind
 
-    @property
-    def target(self) -> str:
-        """One reaction of each kind per text."""
-        return f"react:{self.where}:{self.id}:{self.face}"
-
 
 @dataclass(frozen=True, slots=True)
-class PostReply:
+class PostReply(TargetedEffect):
     """Answer a command, once: in the thread, or below the inline comment that gave it."""
 
+    target_format = "reply:{0.key}"  # one answer per command
     repository: Repository
     number: int
     key: str
@@ -180,29 +170,21 @@ class PostReply:
     inline: int | None = None
     """The first comment of the inline thread."""
 
-    @property
-    def target(self) -> str:
-        """One answer per command."""
-        return f"reply:{self.key}"
-
 
 @dataclass(frozen=True, slots=True)
-class MinimiseReply:
+class MinimiseReply(TargetedEffect):
     """Minimise an answer that a newer one supersedes."""
 
+    target_format = "minimise:{0.node_id}"  # each answer is its own target
     repository: Repository
     node_id: str
 
-    @property
-    def target(self) -> str:
-        """Each answer is its own target."""
-        return f"minimise:{self.node_id}"
-
 
 @dataclass(frozen=True, slots=True)
-class ShowWeeklyIssue:
+class ShowWeeklyIssue(TargetedEffect):
     """Show `body` in the repository's summary issue; a finished week also adds a comment."""
 
+    target_format = "issue"  # one issue per repository
     repository: Repository
     week: str
     title: str
@@ -210,31 +192,23 @@ class ShowWeeklyIssue:
     body: str
     comment: str | None = None
 
-    @property
-    def target(self) -> str:
-        """One issue per repository."""
-        return "issue"
-
 
 @dataclass(frozen=True, slots=True)
-class PostWeekComment:
+class PostWeekComment(TargetedEffect):
     """Post the comment of a finished week in the summary issue."""
 
+    target_format = "week:{0.week}"  # one comment per week
     repository: Repository
     number: int
     week: str
     body: str
 
-    @property
-    def target(self) -> str:
-        """One comment per week."""
-        return f"week:{self.week}"
-
 
 @dataclass(frozen=True, slots=True)
-class ShowComment:
+class ShowComment(TargetedEffect):
     """Show `body` in the sticky comment; with `anew`, repost it at the end and supersede the old one."""
 
+    target_format = "comment"  # one sticky comment per pull request
     repository: Repository
     number: int
     marker_id: str
@@ -246,26 +220,17 @@ class ShowComment:
     adopts: bool = False
     """The thread may have an unrecorded comment of the bot: it is looked for first."""
 
-    @property
-    def target(self) -> str:
-        """One sticky comment per pull request."""
-        return "comment"
-
 
 @dataclass(frozen=True, slots=True)
-class RetireComment:
+class RetireComment(TargetedEffect):
     """Reduce a comment to a line that names its successor, and minimise it."""
 
+    target_format = "retire:{0.comment_id}"  # each retired comment is its own target
     repository: Repository
     number: int
     comment_id: int
     node_id: str
     successor_url: str
-
-    @property
-    def target(self) -> str:
-        """Each retired comment is its own target."""
-        return f"retire:{self.comment_id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,14 +312,8 @@ class RemoveRepository:
 
     repository_id: int
     installation_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteRepository:
-    """Delete everything about a repository that was deleted."""
-
-    repository_id: int
-    installation_id: int
+    is_deleted: bool = False
+    """The repository itself was deleted, so everything about it goes at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +338,6 @@ StoreCommand = (
     | UpdateRepository
     | AddRepository
     | RemoveRepository
-    | DeleteRepository
     | SetHistorySharing
     | RemoveInstallation
 )

@@ -293,8 +293,6 @@ class ReviewThreadEvent:
 
     action: str
     pull_request: PullRequestSnapshot
-    urls: tuple[str, ...]
-    """The addresses of its comments."""
     comment_id: int = 0
     """The comment that started it."""
     sender: Account = GHOST

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import assert_never
+from typing import Any, assert_never
 
 from bot.pull_request.checks import GATES_CHECK_NAME, CheckResult
 from bot.pull_request.effects import Effect, PostSuggestions, ShowCheckRun, ShowLabel
@@ -19,7 +19,6 @@ from bot.pull_request.events import (
     ConfigPushEvent,
     Event,
     InlineCommentEvent,
-    InlineCommentSnapshot,
     InstallationEvent,
     LabelEvent,
     PastPullRequestEvent,
@@ -33,7 +32,7 @@ from bot.pull_request.events import (
     ValidationEvent,
     WeekDueEvent,
 )
-from bot.pull_request.model import HeadSpan, Item, PullRequest, Revision, ThreadState, Verdict
+from bot.pull_request.model import HeadSpan, PullRequest, Revision, ThreadState, Verdict
 from bot.values import GHOST
 
 
@@ -145,16 +144,19 @@ def record_resolver_roles(pull_request: PullRequest, roles: Mapping[int, str | N
     return replace(pull_request, conversation=replace(pull_request.conversation, threads=threads))
 
 
-def record_answer(pull_request: PullRequest, comment: InlineCommentSnapshot) -> PullRequest:
+def record_answer(pull_request: PullRequest, event: InlineCommentEvent) -> PullRequest:
     """Record that the author replied in a thread."""
-    if comment.in_reply_to is None or comment.author.id != pull_request.author.id:
+    thread, comment = event.comment.in_reply_to, event.comment
+    if event.action != "created" or thread is None or comment.author.id != pull_request.author.id:
         return pull_request
-    answers = _keep_latest(pull_request.conversation.answers, comment.in_reply_to, comment.created_at)
+    answers = _keep_latest(pull_request.conversation.answers, thread, comment.created_at)
     return replace(pull_request, conversation=replace(pull_request.conversation, answers=answers))
 
 
 def record_review_request(pull_request: PullRequest, event: PullRequestEvent) -> PullRequest:
-    """Record that a review was requested."""
+    """Record that a review was requested, or that the opening was received."""
+    if event.action == "opened":
+        pull_request = replace(pull_request, seen_opening=True)
     if event.requested is None:
         return pull_request
     at = event.pull_request.updated_at
@@ -222,24 +224,26 @@ MAX_REVISIONS = 1_000
 
 def record_event(pull_request: PullRequest | None, event: Event, received_at: datetime) -> PullRequest | None:
     """Merge what the event shows; an older event never overwrites a newer one."""
+    recorded = pull_request
     match event:
-        case (
-            PullRequestEvent()
-            | ReviewEvent()
-            | InlineCommentEvent()
-            | LabelEvent()
-            | PastPullRequestEvent()
-            | CheckBackfillEvent()
-        ):
-            return _record_details(_record_snapshot(pull_request, event.pull_request), event)
+        case PullRequestEvent():
+            recorded = record_review_request(_record_snapshot(pull_request, event.pull_request), event)
+        case InlineCommentEvent():
+            recorded = record_answer(_record_snapshot(pull_request, event.pull_request), event)
         case ReviewThreadEvent():
-            return record_thread(_record_snapshot(pull_request, event.pull_request), event)
+            recorded = record_thread(_record_snapshot(pull_request, event.pull_request), event)
+        case ReviewEvent() | LabelEvent() | PastPullRequestEvent() | CheckBackfillEvent():
+            recorded = _record_snapshot(pull_request, event.pull_request)
         case CheckEvent() | ConfigPushEvent():
             snapshot = event.pull_request
             recorded = pull_request if snapshot is None else _record_snapshot(pull_request, snapshot)
-            return record_check(recorded, event) if recorded and isinstance(event, CheckEvent) else recorded
+            recorded = (
+                record_check(recorded, event) if recorded and isinstance(event, CheckEvent) else recorded
+            )
         case ValidationEvent():
-            return _record_validation(pull_request, event)
+            recorded = _record_validation(pull_request, event)
+        case CommentEvent():
+            recorded = _record_comment(pull_request, event, received_at)
         case (
             ConfigBrokenEvent()
             | RepositoryEvent()
@@ -249,44 +253,22 @@ def record_event(pull_request: PullRequest | None, event: Event, received_at: da
             | RetryEvent()
             | CheckBackfillStep()
         ):
-            return pull_request
-        case CommentEvent():
-            return _record_comment(pull_request, event, received_at)
+            pass
         case _:
             assert_never(event)
-
-
-def _record_details(pull_request: PullRequest, event: Event) -> PullRequest:
-    """Merge what the event shows besides the pull request itself."""
-    match event:
-        case PullRequestEvent():
-            requested = record_review_request(pull_request, event)
-            return replace(requested, seen_opening=True) if event.action == "opened" else requested
-        case InlineCommentEvent(action="created"):
-            return record_answer(pull_request, event.comment)
-        case _:
-            return pull_request
+    return recorded
 
 
 def _record_snapshot(pull_request: PullRequest | None, snapshot: PullRequestSnapshot) -> PullRequest:
     revision = _snapshot_revision(snapshot)
     if pull_request is None:
         return PullRequest(
-            repository=snapshot.repository,
             number=snapshot.number,
-            author=snapshot.author,
-            title=snapshot.title,
-            base=snapshot.base,
-            head=snapshot.head,
             created_at=snapshot.created_at,
-            updated_at=snapshot.updated_at,
-            open=snapshot.open,
             merged=snapshot.merged,
-            draft=snapshot.draft,
-            closed_at=snapshot.closed_at,
-            body=snapshot.body[:MAX_DESCRIPTION],
             revisions=(revision,),
             heads=(HeadSpan(snapshot.head, snapshot.updated_at, snapshot.updated_at),),
+            **_shown_fields(snapshot),
         )
     with_revision = replace(
         pull_request,
@@ -306,22 +288,19 @@ def merge_snapshot(pull_request: PullRequest, snapshot: PullRequestSnapshot) -> 
     """Merge a snapshot that is newer than everything recorded."""
     return replace(
         pull_request,
-        repository=snapshot.repository,
-        author=snapshot.author,
-        title=snapshot.title,
-        base=snapshot.base,
-        head=snapshot.head,
-        updated_at=snapshot.updated_at,
-        open=snapshot.open,
         # Only the pull_request event's own payload says so; the others show a merged one as closed.
         merged=snapshot.merged or (pull_request.merged and not snapshot.open),
-        draft=snapshot.draft,
-        closed_at=snapshot.closed_at,
-        body=snapshot.body[:MAX_DESCRIPTION],
         revisions=_add_revision(pull_request.revisions, _snapshot_revision(snapshot)),
         heads=add_head(known_heads(pull_request), snapshot.head, snapshot.updated_at),
         unsure=False,
+        **_shown_fields(snapshot),
     )
+
+
+def _shown_fields(snapshot: PullRequestSnapshot) -> dict[str, Any]:
+    """Return what every payload shows as it is now."""
+    names = ("repository", "author", "title", "base", "head", "updated_at", "open", "draft", "closed_at")
+    return {name: getattr(snapshot, name) for name in names} | {"body": snapshot.body[:MAX_DESCRIPTION]}
 
 
 def date_comments(pull_request: PullRequest) -> PullRequest:
@@ -381,20 +360,13 @@ def _record_comment(
     pull_request: PullRequest | None, event: CommentEvent, received_at: datetime
 ) -> PullRequest | None:
     """Record that the sticky comment was deleted."""
-    if (
-        pull_request is not None
-        and event.repository.installation_id
-        and event.updated_at >= pull_request.updated_at
-    ):
+    if pull_request is None:
+        return None
+    if event.repository.installation_id and event.updated_at >= pull_request.updated_at:
         # Its name and who can read it may be others by now, and what is answered depends on that.
         pull_request = replace(pull_request, repository=event.repository)
-    sticky = pull_request.sticky if pull_request else None
-    if (
-        pull_request is None
-        or sticky is None
-        or event.action != "deleted"
-        or event.comment_id != sticky.comment_id
-    ):
+    sticky = pull_request.sticky
+    if sticky is None or event.action != "deleted" or event.comment_id != sticky.comment_id:
         return pull_request
     return replace(pull_request, sticky=replace(sticky, deleted_at=received_at))
 
@@ -441,13 +413,11 @@ def _remove_name(verdict: Verdict) -> Verdict:
     validator = verdict.validator
     if not validator.check:
         validator = replace(validator, name=GHOST.login)
-    return replace(verdict, validator=validator, items=tuple(map(_remove_account, verdict.items)), account="")
-
-
-def _remove_account(item: Item) -> Item:
-    if item.origin is None or not item.origin.account:
-        return item
-    return replace(item, origin=replace(item.origin, account=""))
+    items = tuple(
+        replace(item, origin=replace(item.origin, account="")) if item.origin else item
+        for item in verdict.items
+    )
+    return replace(verdict, validator=validator, items=items, account="")
 
 
 def mark_unsent(pull_request: PullRequest, effect: Effect) -> PullRequest:

@@ -21,7 +21,6 @@ from bot.iterations.model import list_iterations
 from bot.lessons.agents import read_agents
 from bot.paths import is_inside_repository, is_secret_path
 from bot.pull_request.checks import CheckAnnotation, CheckResult
-from bot.pull_request.diff import Comparison
 from bot.pull_request.events import (
     CheckBackfillEvent,
     CheckEvent,
@@ -116,6 +115,7 @@ async def fetch_reviews(
 
 One = TypeVar("One")
 Other = TypeVar("Other")
+Default = TypeVar("Default")
 
 
 async def fetch_both(one: Awaitable[One], other: Awaitable[Other]) -> tuple[One, Other]:
@@ -140,7 +140,9 @@ def _may_change_verdict(event: Event, pull_request: PullRequest, rules: Reposito
             )
         case InlineCommentEvent():
             # A reply only answers; every other comment comes once more beside its review, mostly after it.
-            is_known = event.action == "created" and event.comment.id in _reported_comments(pull_request)
+            is_known = event.action == "created" and any(
+                item.comment_id == event.comment.id for v in pull_request.verdicts for item in v.items
+            )
             is_reply = event.comment.in_reply_to is not None
             return f"review:{event.comment.review_id}" in verdict_ids and not (is_reply or is_known)
         case PastPullRequestEvent():
@@ -149,10 +151,6 @@ def _may_change_verdict(event: Event, pull_request: PullRequest, rules: Reposito
             return not verdict_ids
         case _:  # the first verdict must not hide the reviews from before the App was installed
             return not verdict_ids and not pull_request.seen_opening
-
-
-def _reported_comments(pull_request: PullRequest) -> set[int | None]:
-    return {item.comment_id for verdict in pull_request.verdicts for item in verdict.items}
 
 
 def _has_findings(review: ReviewSnapshot, rules: RepositoryRules) -> bool:
@@ -244,12 +242,17 @@ async def fetch_signals(
     for resolver in _unknown_resolvers(events, pull_request, facts):
         roles[resolver.id] = await github.role(pull_request.repository, resolver)
     for signal in signals:
-        if isinstance(signal, LabelEvent) and _needs_role(signal, pull_request, facts):
+        # Only the sender's role decides if a label counts.
+        if isinstance(signal, LabelEvent) and signal.sender.id not in {
+            0,
+            facts.me.id,
+            pull_request.author.id,
+        }:
             roles[signal.sender.id] = await github.role(pull_request.repository, signal.sender)
         elif isinstance(signal, CheckEvent) and signal.run_id and _has_annotations(signal):
-            annotations[signal.run_id] = await _fetch_annotations(
-                pull_request.repository, signal.run_id, github
-            )
+            # If they may not be read, a verdict without locations is better than none.
+            run = github.annotations(pull_request.repository, signal.run_id)
+            annotations[signal.run_id] = await _read_or((), run)
     logs = await _fetch_logs(pull_request.repository, signals, annotations, github)
     return replace(facts, signals=signals, roles=roles, annotations=annotations, logs=logs)
 
@@ -328,10 +331,7 @@ async def fetch_files(
     for head, path in wanted:
         if file_key(head, path) in already_read or is_secret_path(path) or not is_inside_repository(path):
             continue
-        try:
-            data = await github.file(pull_request.repository, path, head)
-        except (Forbidden, NotFound, ValidationFailed):
-            continue
+        data = await _read_or(None, github.file(pull_request.repository, path, head))
         if data is not None:
             texts[file_key(head, path)] = data.decode("utf-8", "replace")
     return texts
@@ -345,47 +345,29 @@ async def _fetch_earlier_checks(
         return ()
     if not any(_may_have_ended_before(event, pull_request) for event in events):
         return ()
-    try:
-        return await github.ended_checks(pull_request.repository, pull_request.head)
-    except (Forbidden, NotFound, ValidationFailed):
-        return ()
+    return await _read_or((), github.ended_checks(pull_request.repository, pull_request.head))
 
 
-async def _fetch_annotations(
-    repository: Repository, run_id: int, github: GitHub
-) -> tuple[CheckAnnotation, ...]:
-    """The run's annotations; if they may not be read, a verdict without locations is better than none."""
+async def _read_or(default: Default, read: Awaitable[One]) -> One | Default:
+    """Return what is read, or the default where GitHub has no such thing or does not show it."""
     try:
-        return await github.annotations(repository, run_id)
+        return await read
     except (Forbidden, NotFound, ValidationFailed):
-        return ()
+        return default
 
 
 def _may_have_ended_before(event: Event, pull_request: PullRequest) -> bool:
-    match event:
-        case PullRequestEvent():
-            return event.action in _NEW_HEAD
-        case CheckBackfillEvent():
-            return not pull_request.verdicts
-        case _:
-            return False
+    if isinstance(event, PullRequestEvent):
+        return event.action in _NEW_HEAD
+    return isinstance(event, CheckBackfillEvent) and not pull_request.verdicts
 
 
 def _may_propose(event: Event, pull_request: PullRequest) -> bool:
-    match event:
-        case PullRequestEvent():
-            # GitHub's push event lists the files of a push to the repository, but a fork sends none.
-            pushed = event.action == "synchronize" and (event.fork or pull_request.proposes)
-            return event.action in _NEW_HEAD or pushed
-        case ConfigPushEvent():
-            return True
-        case _:
-            return False
-
-
-def _needs_role(label: LabelEvent, pull_request: PullRequest, facts: Facts) -> bool:
-    """Whether the sender's role decides if the label counts."""
-    return label.sender.id not in {0, facts.me.id, pull_request.author.id}
+    if not isinstance(event, PullRequestEvent):
+        return isinstance(event, ConfigPushEvent)
+    # GitHub's push event lists the files of a push to the repository, but a fork sends none.
+    pushed = event.action == "synchronize" and (event.fork or pull_request.proposes)
+    return event.action in _NEW_HEAD or pushed
 
 
 def _has_annotations(check: CheckEvent) -> bool:
@@ -441,36 +423,27 @@ async def fetch_revisions(
 
 async def _fetch_revision(pull_request: PullRequest, revision: Revision, github: GitHub) -> Revision:
     tried = replace(revision, reads=revision.reads + 1)
+    repository, comparison = pull_request.repository, None
     try:
-        comparison = await _fetch_comparison(pull_request, revision, github)
+        comparison = await github.comparison(repository, pull_request.base, revision.head)
+        if not comparison.ahead and revision.base:
+            # It was merged meanwhile: the base has it all by now.
+            comparison = await github.comparison(repository, revision.base, revision.head)
+    except Forbidden as error:
+        logger.warning("a revision can't be read", extra={"reason": str(error)})
     except (NotFound, ValidationFailed):
         # The webhook of a push can be ahead of the API, so the present head is read again.
         return tried if revision.head == pull_request.head else replace(tried, gone=True)
-    checks = await _fetch_check_results(pull_request, revision, github)
+    tried = replace(tried, checks=await _fetch_check_results(pull_request, revision, github))
     if comparison is None or not comparison.ahead:
-        return replace(tried, checks=checks)
+        return tried
     return replace(
         tried,
         base=comparison.base,
         tree=comparison.tree,
         files=comparison.files,
-        checks=checks,
         written_by=read_agents(comparison.messages),
     )
-
-
-async def _fetch_comparison(
-    pull_request: PullRequest, revision: Revision, github: GitHub
-) -> Comparison | None:
-    try:
-        comparison = await github.comparison(pull_request.repository, pull_request.base, revision.head)
-        if not comparison.ahead and revision.base:
-            # It was merged meanwhile: the base has it all by now.
-            comparison = await github.comparison(pull_request.repository, revision.base, revision.head)
-    except Forbidden as error:
-        logger.warning("a revision can't be read", extra={"reason": str(error)})
-        return None
-    return comparison
 
 
 async def _fetch_check_results(

@@ -76,10 +76,11 @@ class LiveRuleBook:
         self._clock = clock
         self._cache: LRUCache[int, _CachedConfig] = LRUCache(10_000)
         self._owner_cache: LRUCache[tuple[int, str], tuple[datetime, RuleFile | None]] = LRUCache(10_000)
-        self._covered: LRUCache[str, datetime] = LRUCache(10_000)
+        self._covered: TTLCache[str, bool] = TTLCache(
+            10_000, COVERED_MAX_AGE.total_seconds(), timer=lambda: clock().timestamp()
+        )
         self._locks: dict[int, asyncio.Lock] = {}
         self._limited: dict[int, datetime] = {}
-        self._problems: LRUCache[str, str] = LRUCache(10_000)
         self._misnamed: TTLCache[int, bool] = TTLCache(10_000, MISNAMED_MAX_AGE.total_seconds())
 
     async def rules(self, repository: Repository, since: datetime | None = None) -> RepositoryRules:
@@ -152,10 +153,9 @@ class LiveRuleBook:
                 raise
             return replace(before, at=now)  # GitHub will be asked again; until then nothing has changed
         key = _repository_key(repository)
-        config = await self._load(repository, key, text, owner_config)
-        problem = (
-            self._problems.get(key, "") if text is not None else await self._misnamed_problem(repository)
-        )
+        config, problem = await self._load(repository, key, text, owner_config)
+        if text is None:
+            problem = await self._misnamed_problem(repository)
         rules = replace(self._merge(owner_config, config), config_problem=problem)
         return _CachedConfig(now, rules, text)
 
@@ -184,7 +184,7 @@ class LiveRuleBook:
         text = await self._text(owner_repository)
         if text is not None and not await self._is_covered(owner_repository):
             text = None
-        config = await self._load(owner_repository, _owner_key(repository), text, None)
+        config, _ = await self._load(owner_repository, _owner_key(repository), text, None)
         self._owner_cache[key] = (self._clock(), config)
         return config
 
@@ -199,32 +199,29 @@ class LiveRuleBook:
     async def _is_covered(self, owner_repository: Repository) -> bool:
         """Whether the owner's repository is part of an installation: anybody's public file can be read."""
         name = owner_repository.full_name.lower()
-        since = self._covered.get(name)
-        if since and self._clock() - since < COVERED_MAX_AGE:
-            return True
-        covered = await self._github.covers(owner_repository.owner, owner_repository.name)
-        if covered:
-            self._covered[name] = self._clock()
-        return covered
+        if name not in self._covered and await self._github.covers(
+            owner_repository.owner, owner_repository.name
+        ):
+            self._covered[name] = True
+        return name in self._covered
 
     async def _load(
         self, repository: Repository, key: str, text: bytes | None, owner_config: RuleFile | None
-    ) -> RuleFile | None:
-        """The config in the text, or the last valid one if the text is broken."""
+    ) -> tuple[RuleFile | None, str]:
+        """The config in the text; if that is broken, the last valid one, and a line that says so."""
         if text is None:
-            return None
+            return None, ""
         stored = await self._configs.config(key) or StoredConfig()
         try:
             config = load_config(text, CONFIG_FILE, self._packs, owner_config)
         except RuleFileError as error:
-            problem = code_span(str(error.problems[0]), 200)
-            self._problems[key] = f"The config is broken, so its last valid version applies: {problem}."
             await self._report(repository, key, text, stored, error)
-            return self._load_stored(stored, owner_config)
-        self._problems.pop(key, None)
+            problem = code_span(str(error.problems[0]), 200)
+            note = f"The config is broken, so its last valid version applies: {problem}."
+            return self._load_stored(stored, owner_config), note
         if stored.good != text or stored.broken:
             await self._configs.keep_config(key, repository.installation_id, StoredConfig(good=text))
-        return config
+        return config, ""
 
     async def _report(
         self, repository: Repository, key: str, text: bytes, stored: StoredConfig, error: RuleFileError

@@ -14,7 +14,6 @@ from bot.history.store import save_document, save_history
 from bot.pull_request.effects import (
     AddRepository,
     CancelWrite,
-    DeleteRepository,
     Effect,
     ForgetPerson,
     RecordWeeklyRun,
@@ -62,7 +61,7 @@ async def apply_turn(
     erased = [
         command.repository_id
         for command in turn.store_commands
-        if isinstance(command, ForgetPerson | DeleteRepository)
+        if isinstance(command, ForgetPerson) or (isinstance(command, RemoveRepository) and command.is_deleted)
     ]
     for repository_id in erased:
         await repositories.empty_bodies(store.database, repository_id)
@@ -124,9 +123,8 @@ def _apply_store_command(transaction: Transaction, lane: str, command: StoreComm
             repositories.add_repository(transaction, command.repository, transferred=command.transferred)
         case RemoveRepository():
             repositories.remove_repository(transaction, command.repository_id, command.installation_id)
-        case DeleteRepository():
-            repositories.remove_repository(transaction, command.repository_id, command.installation_id)
-            repositories.delete_repository_data(transaction, command.repository_id)
+            if command.is_deleted:
+                repositories.delete_repository_data(transaction, command.repository_id)
         case SetHistorySharing():
             repositories.set_history_sharing(transaction, command.repository_id, shared=command.shared)
         case RemoveInstallation():

@@ -55,7 +55,7 @@ def clarity(text: str) -> Clarity:
     score = round(score, 2) if _WORD.search(text) else 0.0
     if score >= _CLEAR_FROM:
         return Clarity(clear=True, score=score)
-    missing = _find_missing(text) or (MissingPart.PROBLEM,)
+    missing = _find_missing(text) or (MissingPart.LOCATION,)  # "the variable" is no name
     return Clarity(clear=False, score=score, missing=missing, hint=write_hint(missing))
 
 
@@ -165,8 +165,8 @@ def _share(pattern: regex.Regex, text: str) -> float:
 
 
 _SENTENCE = regex.Regex(r"(?:[^.!?;\n]|[.!?;]+[^\s.!?;])+[.!?;]*")
-_NAME = regex.Regex(r"`[^`]+`|\w\(|\w\.\w|[a-z][A-Z]|\w_\w|\w/\w|^[A-Z]{2,}$")
-_TOKEN = regex.Regex(r"`[^`\n]+`|[A-Za-z_][\w'.()/-]*[\w')]|\w")
+_NAME = regex.Regex(r"`[^`]+`|^\"|\w\(|\w\.\w|[a-z][A-Z]|\w_\w|\w/\w|^[A-Z]{2,}$")
+_TOKEN = regex.Regex(r"`[^`\n]+`|\"[^\"\n]+\"|[A-Za-z_][\w'.()/-]*[\w')]|\w")
 _OPENING = (
     r"^\W*(?:(?:nit|nitpick|minor|style|suggestion|optional|typo|todo)\w*\W*)?(?:(?:please|also|and|then|just|so"
     r"|maybe|perhaps|probably|kindly|instead|simply|again|here|rather)[\s,]+)*"
@@ -205,7 +205,7 @@ def _names_it(sentence: str) -> bool:
     return bool(has_defect or _DUTY.search(sentence))
 
 
-_FEW_NAMED, _MANY_NAMED = 3, 4  # words that name something; what is written as code counts as two
+_FEW_NAMED, _MANY_NAMED = 3, 4  # words that name something; code and quoted words count as two
 
 
 def _find_missing(text: str) -> tuple[MissingPart, ...]:

@@ -78,11 +78,6 @@ LOG_EVERY = 60.0
 log = logging.getLogger("whetstone.web")
 
 
-def remote_address(request: web.BaseRequest) -> str:
-    """The address that a request comes from."""
-    return request.remote or ""
-
-
 @dataclass(slots=True, eq=False)
 class IncomingBody:
     """A body that is read when the block begins, and counts in the budget until it ends."""
@@ -110,16 +105,12 @@ class IncomingBody:
         self.budget.release(self)
 
 
-def _ignore(_reason: str) -> None:
-    """Count nothing."""
-
-
 @dataclass(slots=True, eq=False)
 class BodyBudget:
     """A limit on the bytes of all bodies together; what does not fit is refused, counted and logged."""
 
-    on_refused: Callable[[str], None] = _ignore
-    address_of: Callable[[web.BaseRequest], str] = remote_address
+    on_refused: Callable[[str], None] = lambda _reason: None
+    address_of: Callable[[web.BaseRequest], str] = lambda request: request.remote or ""
     total: int = TOTAL
     reserve: int = RESERVE
     per_caller: int = PER_CALLER

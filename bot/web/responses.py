@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from aiohttp import web
-from yarl import URL
 
 from bot.github.errors import GitHubError, RateLimited
 
@@ -161,7 +160,8 @@ def paginate(request: web.Request, items: Sequence[PageItem]) -> tuple[Sequence[
     last = max(1, -(-len(items) // size))
     others = {"prev": page - 1, "next": page + 1, "first": 1, "last": last}
     targets = {name: to for name, to in others.items() if 1 <= to <= last and to != page}
-    links = ", ".join(f'<{_address(request.rel_url, to)}>; rel="{name}"' for name, to in targets.items())
+    url = request.rel_url
+    links = ", ".join(f'<{url.update_query(page=str(to))}>; rel="{name}"' for name, to in targets.items())
     return items[(page - 1) * size : page * size], {"Link": links} if links else {}
 
 
@@ -177,7 +177,3 @@ def parse_integer(text: str, maximum: int) -> int | None:
     """Parse a positive integer; None for anything else."""
     number = int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else 0
     return number if 1 <= number <= maximum else None
-
-
-def _address(url: URL, page: int) -> str:
-    return str(url.update_query(page=str(page)))

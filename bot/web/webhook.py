@@ -127,10 +127,6 @@ MAX_BODY = 25 * 1024 * 1024
 _DELIVERY_ID = regex.Regex(r"[A-Za-z0-9._:-]{1,100}")
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True, slots=True)
 class WebhookHandler:
     """Verifies deliveries, drops those that are not needed, and queues the rest."""
@@ -140,7 +136,7 @@ class WebhookHandler:
     events: frozenset[str]
     app_id: int = 0
     """The id of this App: events of its own writes say nothing new."""
-    now: Callable[[], datetime] = _now
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
     body_timeout: float = BODY_TIMEOUT
     """Seconds for a body to come in."""
     bodies: BodyBudget = field(default_factory=BodyBudget)

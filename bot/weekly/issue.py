@@ -13,7 +13,6 @@ from bot.weekly.summary import MIN_REVIEWED, WeeklySummary, WeekQuery, has_enoug
 from bot.weekly.text import render_description, render_week_comment
 
 ISSUE_TITLE = "Weekly feedback summary"
-"""The title of a repository's only summary issue."""
 ISSUE_LABEL = "feedback-summary"
 """The label by which the issue is found again."""
 MIN_REVIEWED_ON_DEMAND = 1

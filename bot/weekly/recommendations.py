@@ -17,9 +17,7 @@ from bot.values import Location
 from bot.weekly.summary import WeeklySummary
 
 MAX_RECOMMENDATIONS = 3
-"""Recommendations of one summary."""
 CONFIG_LOCATION = Location(CONFIG_FILE)
-"""The repository's config."""
 
 _MIN_ONLY_BLOCKER = 2  # times that an auto-fixable gate was the only blocker
 _MIN_CASES = 2  # of a gate before half of them overturned says something

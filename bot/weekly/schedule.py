@@ -21,7 +21,6 @@ from bot.values import Repository
 from bot.weekly.store import has_weekly_run
 
 TICK_SECONDS = 60.0
-"""Seconds between two ticks."""
 RETRY_SECONDS = 1.0
 """Seconds after which a failed tick is repeated, then twice as many each time."""
 RECHECK_AFTER = timedelta(hours=1)

@@ -98,7 +98,6 @@ def _order(line: AuthorWeek) -> tuple[bool, int, str]:
 MAX_AUTHOR_GATES = 2
 """Gates that an author's row names."""
 CHART_WEEKS = 12
-"""Weeks of the chart."""
 QUIET_AFTER_WEEKS = 8
 """A gate that nobody broke for this many weeks is named."""
 MIN_REVIEWED = 3
@@ -157,7 +156,6 @@ class WeeklySummary:
     before: Tally
     trend: Trend
     merged_unreviewed: int = 0
-    """Merged without any verdict."""
     later_iterations: tuple[int, ...] = ()
     """How many iterations each accepted pull request took that was not accepted at once."""
     gates: tuple[GateWeek, ...] = ()
@@ -166,7 +164,6 @@ class WeeklySummary:
     followed: FollowedShares = field(default_factory=FollowedShares)
     not_broken: tuple[str, ...] = ()
     weeks: tuple[tuple[Week, Tally], ...] = ()
-    """The bars of the chart."""
     authors: tuple[AuthorWeek, ...] = ()
     uncounted: UncountedReviews = field(default_factory=UncountedReviews)
     reviews: tuple[ReviewerRates, ...] = ()

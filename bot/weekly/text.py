@@ -243,7 +243,6 @@ def _author_row(author: AuthorWeek) -> tuple[object, ...]:
 
 
 WEEKLY_MARKER = "WEEKLY-SUMMARY"
-"""The name of the marker."""
 
 
 def render_description(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot.detection.detector import Detection, classify, compute_confidence, detect
@@ -49,6 +51,39 @@ def test_the_documents_own_pattern_wins_where_it_is_all_that_is_stated(text, rul
 )
 def test_a_pattern_that_is_not_stated_as_a_fact_is_no_crash(text, rules):
     assert detect(text, rules).type is not FeedbackType.RUNTIME_ERROR
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The tests fail on Windows.",
+        "CI is red: two lint errors in `bot/report.py`.",
+        "This does not compile with GCC 9.",
+        "You broke the tests.",
+        "Lint fails, please fix.",
+    ],
+)
+def test_a_short_statement_that_a_check_fails_is_shown(text, rules):
+    found = detect(text, rules)
+    assert (found.type, found.is_shown) == (FeedbackType.VERIFICATION_FAILURE, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The tests failed yesterday.",
+        "Unit tests failed last week.",
+        "I reverted it since CI was red.",
+        "Otherwise the tests fail.",
+        "I get a lint error if I leave it out.",
+        "The check fails the build if coverage drops, which is what we want.",
+        "The build failed because of a network outage.",
+        "The old version did not compile with GCC 9.",
+        "This caused a build failure in the other repository.",
+    ],
+)
+def test_a_failure_that_may_be_past_conditional_or_elsewhere_is_not_shown(text, rules):
+    assert detect(text, rules).is_shown is False
 
 
 def test_a_detection_tells_everything_about_itself(rules):
@@ -233,13 +268,11 @@ def test_what_a_compiler_printed_is_told_from_what_a_run_did(printed, by_a_compi
 
 
 def test_a_repository_can_teach_its_own_words(rules):
-    own = rules.extended(
-        [
-            RepositoryCue(FeedbackType.USER_REJECTION, "back to the drawing board"),
-            RepositoryCue(FeedbackType.RUNTIME_ERROR, "/kaputt+/"),
-        ],
-        threshold=0.5,
+    cues = (
+        RepositoryCue(FeedbackType.USER_REJECTION, "back to the drawing board"),
+        RepositoryCue(FeedbackType.RUNTIME_ERROR, "/kaputt+/"),
     )
+    own = replace(rules, own_cues=cues, threshold=0.5)
     found = [
         detect(text, own) for text in ("Back to the drawing board!", "all kaputtt", "`kaputt` is German")
     ]
@@ -258,18 +291,18 @@ def test_a_repository_can_teach_its_own_words(rules):
 )
 def test_own_words_that_are_not_stated_count_for_nothing(text, rules):
     cue = RepositoryCue(FeedbackType.RUNTIME_ERROR, "back to the drawing board")
-    own = rules.extended([cue], threshold=0.5)
+    own = replace(rules, own_cues=(cue,), threshold=0.5)
     assert detect(text, own).type is not FeedbackType.RUNTIME_ERROR
 
 
 def test_an_own_word_beside_a_cue_is_surer(rules):
     cue = RepositoryCue(FeedbackType.USER_REJECTION, "drawing board")
-    own = rules.extended([cue], threshold=0.5)
+    own = replace(rules, own_cues=(cue,), threshold=0.5)
     assert detect("NACK, back to the drawing board.", own).confidence >= 0.6
 
 
 def test_a_repository_sets_its_threshold(rules):
-    own = rules.extended((), threshold=0.95)
+    own = replace(rules, threshold=0.95)
     assert detect("The tests fail on Windows.", own).is_shown is False
 
 

@@ -33,6 +33,7 @@ SCHEMAS = {
     "claims.yml": "rules/claims",
     "clarity.yml": "rules/clarity",
     "detection.yml": "rules/detection",
+    "frameworks.yml": "rules/frameworks",
     "grounding.yml": "rules/grounding",
     "phrases.yml": "rules/phrases",
     "reviewers.yml": "rules/reviewers",

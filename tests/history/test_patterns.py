@@ -308,7 +308,7 @@ def test_the_numbers_agree_with_a_day_by_day_replay(stories, length):
     ) == now
     assert found.trend == slow_trend(now, before)
     assert found.as_json()["approval_rate"] == (round((now[0] - now[1]) / now[0], 3) if now[0] else None)
-    assert all(0 < issue.pct <= 100 for issue in found.top_issues)
+    assert all(0 < issue["pct"] <= 100 for issue in found.top_issues)
 
 
 @settings(max_examples=100, deadline=None)
@@ -324,5 +324,5 @@ def test_gates_may_be_unknown_altogether():
     rows = outcomes_in_window(
         [make_record(1, make_rejection(1, "date_errors"))], window_of_last_hours(HOURS, NOW)
     )
-    assert compute_patterns(rows, (), Gates(), "x", HOURS).top_issues[0].gate == "date_errors"
+    assert compute_patterns(rows, (), Gates(), "x", HOURS).top_issues[0]["gate"] == "date_errors"
     assert count_outcomes(rows) == Tally(1, 1, 0)

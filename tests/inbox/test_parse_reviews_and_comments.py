@@ -155,13 +155,12 @@ def test_a_delivery_without_an_installation_is_still_read():
     )
 
 
-def test_a_resolved_thread_names_its_comments():
+def test_a_resolved_thread_names_the_comment_that_started_it():
     found = [
         parse_event(each.event, each.payload) for each in samples() if each.event.endswith("review_thread")
     ]
     assert {seen.action for seen in found} == {"resolved", "unresolved"}
-    assert all(url.startswith("https://") for seen in found for url in seen.urls)
-    assert all(seen.urls for seen in found)
+    assert all(seen.comment_id for seen in found)
 
 
 def test_a_label_is_seen_with_who_put_it_there():

@@ -14,7 +14,6 @@ from bot.history.model import TimeWindow
 from bot.history.store import count_recent, load_records
 from bot.pull_request.effects import (
     AddRepository,
-    DeleteRepository,
     RemoveInstallation,
     RemoveRepository,
     UpdateRepository,
@@ -303,7 +302,7 @@ async def test_what_comes_through_a_former_installation_is_recognised_as_old(sto
     await noted(store, LEFT)
     leaving = await claimed(store, "pr:77:1")
     await store.release(leaving)
-    await noted(store, DeleteRepository(77, 5))
+    await noted(store, RemoveRepository(77, 5, is_deleted=True))
     gone = await due(store, "pr:77:1")
     assert (leaving.ownership, gone.ownership) == (
         RepositoryOwnership(frozenset({5}), None, is_leaving=True),

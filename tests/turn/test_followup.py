@@ -79,8 +79,7 @@ def test_outcomes_tell_what_has_a_place_from_what_has_none():  # row 53 # row 54
 
 
 def after_thread(known, action: str, by, minute: int):
-    url = make_inline_comment(71, 11, "").url
-    event = ReviewThreadEvent(action, make_snapshot(), (url,), 71, by, at_minute(minute))
+    event = ReviewThreadEvent(action, make_snapshot(), 71, by, at_minute(minute))
     return decide(record_event(known, event, at_minute(minute)), Facts(ME)).pull_request
 
 

@@ -48,6 +48,7 @@ CLEAR = [
     "Remove the `print` in `main()`.",
     "We should validate the currency before the conversion.",
     "Return early rather than nesting the loop.",
+    'Typo: "recieve" should be "receive".',
 ]
 UNCLEAR = [
     ("Why?", (PROBLEM, WHERE, CHANGE)),
@@ -76,6 +77,7 @@ UNCLEAR = [
     ("`rows` is wrong.", (CHANGE,)),
     ("This test is broken.", (CHANGE,)),
     ("Fix the bug.", (WHERE,)),
+    ("The variable is unused, remove it.", (WHERE,)),
 ]
 
 

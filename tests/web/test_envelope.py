@@ -28,6 +28,14 @@ def test_a_glance_at_githubs_samples_says_what_the_whole_says():
     assert glances == [asked(each.event, each.payload) for each in read]
 
 
+@pytest.mark.parametrize(
+    ("links", "lane"), [({"url": "https://api.github.com/repos/a/b/pulls/3"}, "pr:7:3"), (None, "issue:7:3")]
+)
+def test_a_comment_on_a_pull_request_is_in_its_lane(links, lane):
+    payload = {"repository": {"id": 7}, "issue": {"number": 3, "pull_request": links}}
+    assert lane_of_payload("issue_comment", parse_envelope(json.dumps(payload).encode())) == lane
+
+
 def test_a_glance_builds_nothing_that_is_not_asked_for():
     body = (
         b'{"action":"edited","pull_request":{"number":3,"title":"long"},"changes":{},"repository":{"id":7}}'

@@ -58,7 +58,6 @@ class RateLimiter:
 ACCESS_MAX_AGE = 300.0
 """Seconds for which GitHub is not asked again."""
 CALLS_PER_MINUTE = 120
-"""Calls per minute and token."""
 NEW_TOKENS_PER_MINUTE = 30
 """Invalid tokens per minute and address: each costs a request to GitHub, which blocks callers that ask
 too often. A token that was valid lately is not held up by the others of its address, and one
