@@ -111,9 +111,7 @@ _LOCATION_BY_CASE = regex.Regex(r"[a-z][A-Z]|\b[A-Z]{2,}\b")
 @cache
 def _worded(pattern: str) -> regex.Regex:
     """Compile a pattern in which `<name>` stands for any of the words of `rules/clarity.yml`."""
-    for name, words in _shipped_words().items():
-        pattern = pattern.replace(f"<{name}>", f"(?:{'|'.join(words)})")
-    return regex.Regex(pattern, ignore_case=True)
+    return regex.with_words(pattern, _shipped_words())
 
 
 @cache
