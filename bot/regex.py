@@ -7,7 +7,7 @@ There is no lookaround and no backreference. `$` is the end of the text only, un
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import re2
@@ -132,6 +132,13 @@ def encodable(text: str) -> str:
 def is_word(character: str) -> bool:
     r"""Whether the character, if there is one, is one that `\w` matches."""
     return character.isalnum() or character == "_"
+
+
+def with_words(pattern: str, words: Mapping[str, Iterable[str]]) -> Regex:
+    """Return a pattern for any case, in which `<name>` stands for any of the words of this name."""
+    for name, alternatives in words.items():
+        pattern = pattern.replace(f"<{name}>", f"(?:{'|'.join(alternatives)})")
+    return Regex(pattern, ignore_case=True)
 
 
 def escape(text: str) -> str:

@@ -7,13 +7,14 @@ found by words: what is wrong, where, and what to do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import exp, log
 
 from bot import regex
+from bot.gates.packs import load_rules
 from bot.markdown.blocks import SpanKind
 from bot.markdown.spans import cover_pieces
 from bot.pull_request.model import Item, Stance, Verdict
@@ -97,35 +98,31 @@ _WORD = regex.Regex(r"[A-Za-z']+")
 _CODE = regex.Regex(r"`[^`]+`|\w+\(|\w\.\w|[a-z][A-Z]|\w_\w|```")
 _DIGIT = regex.Regex(r"[0-9]")
 _SENTENCE_END = regex.Regex(r"[.!?]\s+|\n")
-_QUESTION = regex.Regex(
-    r"(?i)^\s*(?:\W*\w+\W+)?(?:why|what|how|is|are|do|does|did|was|where|which|who|any|should|can|could)\b"
-)
+_QUESTION = r"^\s*(?:\W*\w+\W+)?<question>\b"
 _NIT = regex.Regex(r"(?i)^\W*nit")
 _FIRST_PERSON = regex.Regex(r"(?i)\b(?:i|i've|i'm|we)\b")
-_ANSWER = regex.Regex(
-    r"(?i)\b(?:done|fixed|removed|updated|added|changed|good catch|good point|thanks|thank you|oops|sorry"
-    r"|agreed|yes|ok|okay|sure|nice|great|lgtm|ditto|same here)\b"
-)
-_DEMAND = regex.Regex(
-    r"(?i)\b(?:should|must|need|needs|needed|have to|has to|want|could|can|please|let's|lets|may|might"
-    r"|suggest|recommend|prefer|consider|better|instead)\b"
-)
-_CONDITION = regex.Regex(r"(?i)\b(?:if|when|unless|whenever|while|where|which|after|before)\b")
-_EDIT = regex.Regex(
-    r"(?i)\b(?:add|remove|rename|move|drop|delete|replace|split|update|use|put|make|extract|fix|document|mention"
-    r"|sort|inline|wrap|handle|avoid|keep|write|convert|declare|set|change|return|call|check|pass|test|revert)\b"
-)
+_ANSWER, _DEMAND, _CONDITION, _EDIT = r"\b<answer>\b", r"\b<demand>\b", r"\b<condition>\b", r"\b<edit>\b"
 _NOUN = regex.Regex(r"(?i)\b(?:this|the|that|an?|your|its|our|my|these)\s+\w+")
-_PROBLEM = regex.Regex(
-    r"(?i)\b(?:wrong|incorrect|missing|broken|fails?|failing|bug|typo|unused|redundant|duplicat\w+|unnecessary"
-    r"|deprecated|confus\w+|mislead\w+|inconsistent|breaks?|because|since|otherwise|so that|instead|not|never"
-    r"|no|error|leaks?|unsafe|too|slow|nit)\b|n't\b"
-)
-_LOCATION = regex.Regex(
-    r"(?i)`[^`]+`|\w+\(|\w\.\w|[a-z]_[a-z]|\b(?:line|file|function|method|class|test|variable|parameter|argument"
-    r"|field|name|comment|docstring|import|loop|module|section|paragraph|sentence|title|column|table|header)s?\b"
-)
+_PROBLEM = r"\b<problem>\b|n't\b"
+_LOCATION = r"`[^`]+`|\w+\(|\w\.\w|[a-z]_[a-z]|\b<location>s?\b"
 _LOCATION_BY_CASE = regex.Regex(r"[a-z][A-Z]|\b[A-Z]{2,}\b")
+
+
+@cache
+def _worded(pattern: str) -> regex.Regex:
+    """Compile a pattern in which `<name>` stands for any of the words of `rules/clarity.yml`."""
+    return regex.with_words(pattern, _shipped_words())
+
+
+@cache
+def _shipped_words() -> Mapping[str, Sequence[str]]:
+    return {name: words for name, words in load_rules("clarity").items() if isinstance(words, list)}
+
+
+@cache
+def _vague_words() -> frozenset[str]:
+    """Return words that name nothing, and verbs that don't say what to do."""
+    return frozenset(load_rules("clarity")["vague"].split())
 
 
 def count_features(text: str) -> tuple[float, ...]:
@@ -148,12 +145,12 @@ def count_features(text: str) -> tuple[float, ...]:
         float(_DIGIT.search(text) is not None),
         float(asks),
         float(asks and sentences == 1),
-        float(_QUESTION.match(text) is not None),
+        float(_worded(_QUESTION).match(text) is not None),
         float(_NIT.match(text) is not None),
         _share(_FIRST_PERSON, text),
-        _share(_ANSWER, text),
-        _share(_DEMAND, text),
-        _share(_CONDITION, text),
+        _share(_worded(_ANSWER), text),
+        _share(_worded(_DEMAND), text),
+        _share(_worded(_CONDITION), text),
     )
 
 
@@ -172,53 +169,11 @@ _OPENING = (
     r"^\W*(?:(?:nit|nitpick|minor|style|suggestion|optional|typo|todo)\w*\W*)?(?:(?:please|also|and|then|just|so"
     r"|maybe|perhaps|probably|kindly|instead|simply|again|here|rather)[\s,]+)*"
 )
-_ASKED = (
-    r"(?:can|could|would|will) you|(?:can|could) we|let's|lets|let us|please|(?:do|would) you mind|mind"
-    r"|do not|don't|never|always"
-)
-_REQUEST = regex.Regex(rf"{_OPENING}(?:{_ASKED})\b", ignore_case=True)
-_IMPERATIVE = regex.Regex(
-    rf"{_OPENING}(?:(?:{_ASKED}|(?:you|we) (?:can|could|may|might)|(?:you )?(?:may|might) want to|i would|i'd"
-    r"|we'd|better(?: to)?|remember to|make sure to|try to|want to|feel free to)\s+"
-    r"(?:(?:please|just|also|rather|maybe|probably|not)\s+)*)?(?:add|annotate|assert|avoid|bump|cache|call|catch"
-    r"|change|check|clarify|close|comment|consider|consolidate|convert|correct|cover|create|declare|define|delete"
-    r"|describe|document|drop|ensure|escape|exclude|explain|export|expose|extract|fix|format|handle|hide|import"
-    r"|include|indent|inline|introduce|keep|leave|limit|link|list|log|make|mark|mention|merge|mock|move|open"
-    r"|override|pass|pin|prefer|prefix|print|provide|put|quote|raise|rebase|reduce|refactor|regenerate|remove"
-    r"|rename|reorder|replace|return|reuse|revert|reword|run|set|shorten|show|simplify|skip|sort|specify|split"
-    r"|squash|stop|store|swap|switch|test|throw|uncomment|update|use|validate|verify|wrap|write)(?:ing)?\s",
-    ignore_case=True,
-)
+_REQUEST = rf"{_OPENING}<asked>\b"
+_IMPERATIVE = rf"{_OPENING}(?:(?:<asked>|<softened>)\s+(?:<adverb>\s+)*)?<imperative>(?:ing)?\s"
 _DUTY = regex.Regex(r"\b(?:has to|have to|needs? to|must|ought to)\b", ignore_case=True)
-_ADVICE = regex.Regex(
-    r"\b(?:should|shall|needs? (?:an?|the)|had better|is supposed to|instead|rather than"
-    r"|(?:can|could|may|might)(?: just| simply| also| probably| all)? (?:be|go|use|live|move|become|have))\b",
-    ignore_case=True,
-)
-# Its repair goes without saying.
-_DEFECT = regex.Regex(
-    r"\b(?:typos?|unused|redundant|duplicated?|unnecessary|superfluous|misspelled|missing|leftover|dead code"
-    r"|trailing|deprecated|not (?:needed|used|necessary|required)|never used|no longer (?:needed|used))\b",
-    ignore_case=True,
-)
-_ANSWERED = regex.Regex(
-    r"^\W*(?:ah|ok|oh|thanks|done|fixed|i (?:have|'ve|did|was|wasn't|updated|just|added|removed|changed"
-    r"|agree))\b|\b(?:should (?:have|help|work)|i wasn't|so i|i removed|i updated"
-    r"|should be (?:ok|fine|good|enough|able))\b",
-    ignore_case=True,
-)
-# Words that name nothing, and verbs that don't say what to do.
-_VAGUE_WORDS = """
-    the that this these those its them they she you your our are was were been being does did done has
-    have having had can could may might must shall should will would not never just also too please
-    maybe perhaps really very some any all most more again now still yet out into about over off and but
-    then than from for with here there fix fixed change changed improve improved look looks work works
-    better clean cleaned rewrite redo update updated correct handle handled address addressed make made
-    thing things stuff something anything everything somehow nothing code way okay good bad wrong nit
-    well right get got what why how when where which who need needs needed want think like see know sure
-    lets let's kindly i'd don't doesn't isn't can't shouldn't won't needn't
-"""
-_VAGUE = frozenset(_VAGUE_WORDS.split())
+_ADVICE, _DEFECT = r"\b<advice>\b", r"\b<defect>\b"
+_ANSWERED = r"^\W*<answered>\b|\b<settled>\b"
 
 
 def names_change(text: str) -> bool:
@@ -227,23 +182,24 @@ def names_change(text: str) -> bool:
 
 
 def _names_it(sentence: str) -> bool:
-    is_request = _REQUEST.match(sentence) is not None
-    if _ANSWERED.search(sentence) or (sentence.endswith("?") and not is_request):
+    is_request = _worded(_REQUEST).match(sentence) is not None
+    if _worded(_ANSWERED).search(sentence) or (sentence.endswith("?") and not is_request):
         return False
     tokens = [str(token) for token in _TOKEN.findall(sentence)]
     named = sum(
-        2 if _NAME.search(token) else len(token) > 2 and token.lower() not in _VAGUE for token in tokens
+        2 if _NAME.search(token) else len(token) > 2 and token.lower() not in _vague_words()
+        for token in tokens
     )
     if named < _FEW_NAMED:
         return False
-    is_imperative = _IMPERATIVE.match(sentence) is not None
+    is_imperative = _worded(_IMPERATIVE).match(sentence) is not None
     if is_request and is_imperative:
         return True
     if sentence.endswith("?"):
         return False
-    if named >= _MANY_NAMED and (is_imperative or _ADVICE.search(sentence)):
+    if named >= _MANY_NAMED and (is_imperative or _worded(_ADVICE).search(sentence)):
         return True
-    has_defect = _DEFECT.search(sentence) and named >= _MANY_NAMED + ("`" not in sentence)
+    has_defect = _worded(_DEFECT).search(sentence) and named >= _MANY_NAMED + ("`" not in sentence)
     return bool(has_defect or _DUTY.search(sentence))
 
 
@@ -251,13 +207,13 @@ _FEW_NAMED, _MANY_NAMED = 3, 4  # words that name something; code and quoted wor
 
 
 def _find_missing(text: str) -> tuple[MissingPart, ...]:
-    has_location = _LOCATION.search(text) or _LOCATION_BY_CASE.search(text)
+    has_location = _worded(_LOCATION).search(text) or _LOCATION_BY_CASE.search(text)
     has_fence = any(kind is SpanKind.FENCE for kind, _, _ in cover_pieces(text))
     verbs = _NOUN.sub("", text)
-    is_asked = text.strip().endswith("?") and not _REQUEST.match(text)
-    has_change = has_fence or (_EDIT.search(verbs) and not is_asked)
+    is_asked = text.strip().endswith("?") and not _worded(_REQUEST).match(text)
+    has_change = has_fence or (_worded(_EDIT).search(verbs) and not is_asked)
     parts = (
-        (_PROBLEM.search(text), MissingPart.PROBLEM),
+        (_worded(_PROBLEM).search(text), MissingPart.PROBLEM),
         (has_location, MissingPart.LOCATION),
         (has_change, MissingPart.CHANGE),
     )

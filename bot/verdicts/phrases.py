@@ -230,9 +230,7 @@ def repeats_earlier(body: str) -> bool:
 @cache
 def _doubt(pattern: str) -> regex.Regex:
     """Compile a pattern in which `<name>` stands for any of the doubts of this name."""
-    for name, patterns in shipped_phrases().doubts.items():
-        pattern = pattern.replace(f"<{name}>", f"(?:{'|'.join(patterns)})")
-    return regex.Regex(pattern, ignore_case=True)
+    return regex.with_words(pattern, shipped_phrases().doubts)
 
 
 _NEAR = r"\b[^,;:.!?]{0,60}$"

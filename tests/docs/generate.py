@@ -31,6 +31,7 @@ def pages() -> dict[Path, str]:
 SCHEMAS = {
     "agents.yml": "rules/agents",
     "claims.yml": "rules/claims",
+    "clarity.yml": "rules/clarity",
     "detection.yml": "rules/detection",
     "frameworks.yml": "rules/frameworks",
     "grounding.yml": "rules/grounding",
