@@ -174,7 +174,7 @@ async def _serve(
     setup_sessions: SetupSessions | None,
 ) -> AsyncIterator[tuple[str, int]]:
     from bot.web.bodies import BodyBudget
-    from bot.web.monitoring import Metrics, StatusPage
+    from bot.web.monitoring import Monitoring
     from bot.web.server import build_application, health_routes
     from bot.web.webhook import WebhookHandler
 
@@ -182,13 +182,11 @@ async def _serve(
     bodies = BodyBudget(lambda reason: meter.bodies_refused.labels(reason).inc())
     webhook = WebhookHandler(store, secrets, accepted_events(), configuration.app_id, bodies=bodies)
     tags = frozenset(default_rules().gates.tags)
-    metrics = Metrics(meter, store, configuration.metrics_token, tags, utc_now)
-    status = StatusPage(meter, store, configuration.metrics_token, utc_now)
+    monitoring = Monitoring(meter, store, configuration.metrics_token, tags, utc_now)
     routes = [
         *webhook.routes(),
         *health_routes(partial(_check_readiness, store, worker)),
-        *metrics.routes(),
-        *status.routes(),
+        *monitoring.routes(),
     ]
     if setup_sessions:
         from bot.web.setup import InstallationPages
@@ -231,7 +229,7 @@ async def _api_routes(
     from bot.github.user_api import open_user_api
     from bot.inbox.internal_deliveries import CheckRunReporter
     from bot.web.api.access import AccessCache, RepositoryGuard
-    from bot.web.api.endpoints import PublicEndpoints, PullRequestEndpoints, ReportEndpoints
+    from bot.web.api.endpoints import PublicEndpoints, RepositoryEndpoints
     from bot.web.api.oidc import open_verifier
     from bot.web.api.validations import ValidationEndpoints
 
@@ -248,9 +246,8 @@ async def _api_routes(
             store, github, rule_book, bodies, new_id, utc_now, configuration.public_url or ""
         )
         yield [
-            *PullRequestEndpoints(store, rule_book, site, utc_now).routes(guard),
-            *ReportEndpoints(store, github, rule_book, site, utc_now).routes(guard),
-            *PublicEndpoints(github.me, rule_book).routes(guard),
+            *RepositoryEndpoints(store, github, rule_book, site, utc_now).routes(guard),
+            *PublicEndpoints(github.me).routes(),
             *validations.routes(guard),
         ]
 

@@ -95,7 +95,7 @@ class _Pages:
         app.bot.login = f"{app.slug}[bot]"
         app.permissions, app.events = manifest["default_permissions"], tuple(manifest["default_events"])
         github.deliveries.secret = secrets.token_hex(20)
-        github.deliveries.url = manifest["hook_attributes"]["url"]
+        github.webhook_url = manifest["hook_attributes"]["url"]
         hook = {"type": "App", "id": app.id + 1, "active": True, "events": list(app.events), "app_id": app.id}
         github.deliveries.emit(
             "ping", {"zen": "Keep it logically awesome.", "hook_id": app.id + 1, "hook": hook}

@@ -11,11 +11,12 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.fakegithub.calls import ANYBODY, APP_ONLY, REPO_ROUTE, ApiAnswer, ApiCall, Route
-from bot.fakegithub.checks import CheckRun, CommitStatus
+from bot.fakegithub.calls import ApiAnswer, Route
+from bot.fakegithub.checks import CheckRun
 from bot.fakegithub.commits import commit_json
 from bot.fakegithub.deliveries import Exchange, WebhookDelivery, WebhookSender
-from bot.fakegithub.issues import Issue, IssueComment
+from bot.fakegithub.git import DiffAnchor
+from bot.fakegithub.issues import Issue, IssueComment, Label
 from bot.fakegithub.model import (
     Account,
     ApiRefusal,
@@ -24,14 +25,14 @@ from bot.fakegithub.model import (
     Repository,
     fields,
     node_id,
-    not_found_refusal,
     show,
 )
 from bot.fakegithub.pulls import PullRequest
-from bot.fakegithub.reviews import Review, ReviewComment
+from bot.fakegithub.reviews import InlineDraft, Review, ReviewComment
 from bot.fakegithub.server import ALL_ROUTES, FakeGitHub, build_response, parse_body
 from bot.fakegithub.world import WAIT_SECONDS, Actor
 from tests.app_registration import registration_routes
+from tests.scripted_endpoints import CommitStatus, with_scripted
 
 SECONDARY_LIMIT = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 _PRIMARY = "API rate limit exceeded for installation ID 1."
@@ -165,52 +166,20 @@ class HoldableSender(WebhookSender):
             self.world.changed()
 
 
-def _get_repository_installation(call: ApiCall) -> Installation:
-    installation = call.github.installation_of(call.repository)
-    if installation is None:
-        raise not_found_refusal()
-    return installation
-
-
-def _get_webhook_config(call: ApiCall) -> Json:
-    """Where deliveries go; the secret is shown as stars."""
-    deliveries = call.github.deliveries
-    secret = "********" if deliveries.secret else ""
-    return {"content_type": "json", "insecure_ssl": "0", "secret": secret, "url": deliveries.url or ""}
-
-
-def _convert_manifest(call: ApiCall) -> Json:
-    """A new App's credentials for the code that its maker was given; a code is good once."""
-    private_pem = call.github.manifest_codes.pop(call.params["code"], None)
-    if private_pem is None:
-        raise not_found_refusal()
-    return call.github.app.json | {
-        "client_id": "Iv23li0123456789abcd",
-        "client_secret": "made-up-client-secret",
-        "webhook_secret": call.github.deliveries.secret,
-        "pem": private_pem,
-    }
-
-
 class ScriptedGitHub(FakeGitHub, FaultActions):
     """A fake GitHub to which a test can do anything; `enterprise` serves it as an Enterprise Server does."""
 
     sender_type = HoldableSender
-    routes = (
-        *ALL_ROUTES,
-        Route("GET", f"{REPO_ROUTE}/installation", APP_ONLY, _get_repository_installation),
-        Route("GET", "/app/hook/config", APP_ONLY, _get_webhook_config),
-        Route("POST", "/app-manifests/{code}/conversions", ANYBODY, _convert_manifest, 201),
-    )
+    routes = with_scripted(ALL_ROUTES)
 
     def __init__(self, *arguments: Any, enterprise: bool = False, **more: Any) -> None:
         super().__init__(*arguments, **more)
         FaultActions.__init__(self)
+        self.statuses: list[CommitStatus] = []
         self.former_names: dict[str, Repository] = {}
         self.manifest_codes: dict[str, str] = {}  # code → the new App's private key
-        self.writes_per_minute: int | None = (
-            None  # GitHub's is 80; off, because a test's clock may stand still
-        )
+        # GitHub's is 80; off, because a test's clock may stand still.
+        self.writes_per_minute: int | None = None
         self._writes: list[tuple[str, datetime]] = []
         self._enterprise = enterprise
         if enterprise:
@@ -393,6 +362,32 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
         pull.updated_at = self.now()
         self.emit_thread(pull, action, sender, requested_reviewer=reviewer.or_ghost)
 
+    def add_label(self, thread: Issue, name: str, *, by: Actor) -> Label:
+        """Put a label on a pull request or an issue."""
+        label = self.label(thread.repository, name)
+        if label not in thread.labels:
+            thread.labels.append(label)
+            thread.updated_at = self.now()
+            self.emit_thread(thread, "labeled", self.account(by), label=label)
+        return label
+
+    def remove_label(self, thread: Issue, name: str, *, by: Actor) -> None:
+        """Take a label off."""
+        for gone in [label for label in thread.labels if label.name == name]:
+            thread.labels.remove(gone)
+            thread.updated_at = self.now()
+            self.emit_thread(thread, "unlabeled", self.account(by), label=gone)
+
+    def reply(self, to: ReviewComment, by: Actor, body: str) -> ReviewComment:
+        """Answer an inline comment; GitHub makes a review of its own around the answer."""
+        account = self.account(by)
+        around = self._review(to.review.pull, account, "COMMENTED", "", self.now())
+        inline = InlineDraft(to.path, body, to.line, to.start_line, to.side)
+        comment = self._attach(around, inline, DiffAnchor(to.diff_hunk, to.position))
+        comment.in_reply_to = to.in_reply_to or to
+        self._emit_inline(comment, "created", account)
+        return comment
+
     def submit_pending(self, review: Review, state: str) -> None:
         """Submit a review that was pending."""
         review.state, review.submitted_at = state, self.now()
@@ -455,7 +450,7 @@ class ScriptedGitHub(FakeGitHub, FaultActions):
         """Put a status on a commit."""
         account = self.account(by)
         status = CommitStatus(self, repository, sha, context, state, account)
-        repository.statuses.append(status)
+        self.statuses.append(status)
         names = "id sha state description target_url context created_at"
         self.emit(
             "status",

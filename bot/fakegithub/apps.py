@@ -20,7 +20,6 @@ from bot.fakegithub.model import (
     not_found_refusal,
     show,
 )
-from bot.fakegithub.tokens import InstallationCaller, UserCaller
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +66,11 @@ def _list_repositories(call: ApiCall) -> ApiAnswer:
 
 
 def _accessible(call: ApiCall) -> Sequence[Repository]:
-    if isinstance(call.caller, InstallationCaller):
+    if call.caller.installation is not None:
         return [item for item in call.caller.installation.repositories if call.caller.covers(item)]
-    if isinstance(call.caller, UserCaller) and call.caller.account.type == "Bot":
+    if (bot := call.caller.person) is not None and bot.type == "Bot":
         # Another App's token: it is installed where its bot is a collaborator.
-        bot = call.caller.account.id
-        return [item for item in call.github.repositories.values() if bot in item.collaborators]
+        return [item for item in call.github.repositories.values() if bot.id in item.collaborators]
     raise forbidden_refusal()
 
 
@@ -85,9 +83,9 @@ def _get_user(call: ApiCall) -> Json:
 
 def _get_me(call: ApiCall) -> Json:
     """The account that a personal token belongs to; a bot has only its App's, which is refused this."""
-    if not isinstance(call.caller, UserCaller) or call.caller.account.type == "Bot":
+    if (person := call.caller.person) is None or person.type == "Bot":
         raise forbidden_refusal()
-    return call.caller.account.in_full
+    return person.in_full
 
 
 def _get_rate_limit(call: ApiCall) -> Json:

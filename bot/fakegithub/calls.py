@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
 
 from bot.fakegithub.model import Account, ApiRefusal, Repository, invalid_refusal, not_found_refusal, show
-from bot.fakegithub.tokens import AppCaller, Caller, InstallationCaller, UserCaller
+from bot.fakegithub.tokens import Caller
 
 if TYPE_CHECKING:
     from bot.fakegithub.issues import Issue
@@ -59,25 +59,11 @@ class ApiCall:
         return self.path_repository
 
     @property
-    def account(self) -> Account | None:
-        """The account that acts: the person, or the App's bot."""
-        match self.caller:
-            case InstallationCaller(installation=installation):
-                return installation.app.bot
-            case UserCaller(account=account):
-                return account
-            case AppCaller(app=app):
-                return app.bot
-            case _:
-                return None
-
-    @property
     def actor(self) -> Account:
         """The account that acts; refused for an anonymous caller."""
-        account = self.account
-        if account is None:
+        if self.caller.account is None:
             raise ApiRefusal(401, "Requires authentication")
-        return account
+        return self.caller.account
 
     @property
     def fields(self) -> dict[str, Any]:

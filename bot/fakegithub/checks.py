@@ -1,8 +1,8 @@
-"""Check runs, workflow runs and statuses: what they are, what Apps do with them, endpoints."""
+"""Check runs and workflow runs: what they are, what Apps do with them, endpoints."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.fakegithub.calls import REPO_ROUTE, ApiAnswer, ApiCall, Route, requires_read, requires_write
@@ -18,11 +18,9 @@ from bot.fakegithub.model import (
     invalid_refusal,
     node_id,
     not_found_refusal,
-    same,
     show,
 )
 from bot.fakegithub.pulls import PullRequest, PullRequestActions
-from bot.fakegithub.repositories import email_of
 from bot.fakegithub.world import Actor
 
 ACTIONS_SLUG = "github-actions"
@@ -54,7 +52,7 @@ class CheckOutput:
     annotations: tuple[Annotation, ...] = ()
 
 
-def _pulls_at(repository: Repository, sha: str) -> list[Json]:
+def pulls_at(repository: Repository, sha: str) -> list[Json]:
     """The open pull requests with this head, but none from forks."""
     return [
         pull.in_short
@@ -95,13 +93,13 @@ class CheckRun(Node):
             "details_url": self.details_url or self.html_url,
             "output": output | {"annotations_count": len(self.annotations)},
             "check_suite": {"id": self.suite_id},
-            "pull_requests": _pulls_at(self.repository, self.head_sha),
+            "pull_requests": pulls_at(self.repository, self.head_sha),
         }
 
     @property
     def suite(self) -> Json:
         """The suite that the run is in."""
-        pulls = _pulls_at(self.repository, self.head_sha)
+        pulls = pulls_at(self.repository, self.head_sha)
         return fields(self, "head_sha status conclusion app created_at") | {
             "id": self.suite_id,
             "node_id": node_id("CS", self.suite_id),
@@ -121,8 +119,6 @@ class WorkflowRun(Node):
     prefix = "WFR"
     api = "{0.repository.url}/actions/runs/{0.id}"
     page = "{0.repository.html_url}/actions/runs/{0.id}"
-    shown = "id name node_id head_branch head_sha event workflow_id url html_url repository head_repository"
-    below = "jobs logs artifacts cancel rerun"
     suite_id: int = field(init=False)
     workflow_id: int
     repository: Repository
@@ -139,65 +135,9 @@ class WorkflowRun(Node):
         Node.__post_init__(self)
         self.suite_id = self.world.new_id()
 
-    @property
-    def jobs(self) -> list[CheckRun]:
-        """The newest job of every name."""
-        jobs = [run for run in self.repository.check_runs.values() if run.suite_id == self.suite_id]
-        return list({job.name: job for job in jobs}.values())
-
-    def _more(self) -> Json:
-        # Its status and conclusion come from its jobs.
-        repository, commit = self.repository, self.repository.objects.commits[self.head_sha]
-        statuses, conclusions = {job.status for job in self.jobs}, {job.conclusion for job in self.jobs}
-        status = statuses.pop() if len(statuses) == 1 else "in_progress" if statuses else "queued"
-        failed = sorted(str(conclusion) for conclusion in conclusions - {"success", "skipped", "neutral"})
-        person = {"name": commit.login, "email": email_of(commit.login)}
-        return {
-            **same(self.created_at, "created_at updated_at run_started_at"),
-            **same(self.actor.or_ghost, "actor triggering_actor"),
-            "check_suite_id": self.suite_id,
-            "path": f".github/workflows/{self.name.lower().replace(' ', '-')}.yml",
-            "display_title": commit.message.partition("\n")[0],
-            "run_number": [*repository.workflow_runs].index(self.id) + 1,
-            "run_attempt": self.attempt,
-            "status": status,
-            "conclusion": None if status != "completed" else failed[0] if failed else "success",
-            "pull_requests": _pulls_at(repository, self.head_sha),
-            "check_suite_url": f"{repository.url}/check-suites/{self.suite_id}",
-            "workflow_url": f"{repository.url}/actions/workflows/{self.workflow_id}",
-            "referenced_workflows": [{"path": path, "sha": self.head_sha} for path in self.called],
-            "head_commit": {
-                "id": commit.sha,
-                "tree_id": commit.tree_sha,
-                "message": commit.message,
-                "timestamp": show(commit.at),
-                "author": person,
-                "committer": person,
-            },
-        }
-
-
-@dataclass(slots=True, eq=False)
-class CommitStatus(Node):
-    """A commit status."""
-
-    prefix = "SC"
-    api = "{0.repository.url}/statuses/{0.sha}"
-    shown = "id node_id state description target_url context created_at url"
-    repository: Repository
-    sha: str
-    context: str
-    state: str
-    creator: Account
-    description: str | None = None
-    target_url: str | None = None
-
-    def _more(self) -> Json:
-        return {"avatar_url": self.creator.avatar_url, "updated_at": show(self.created_at)}
-
 
 class CheckActions(PullRequestActions):
-    """Check runs and commit statuses."""
+    """Check runs, and the workflows that they are jobs of."""
 
     def check(  # noqa: PLR0913  # a test names only what it changes
         self,
@@ -297,7 +237,7 @@ def _create_run(call: ApiCall) -> CheckRun:
 
 
 def _update_run(call: ApiCall) -> CheckRun:
-    run = _find_run(call)
+    run = find_run(call)
     if run.app is not call.github.app:
         raise ApiRefusal(
             403, "Invalid app_id - check run can only be modified by the GitHub App that created it."
@@ -333,15 +273,9 @@ def _parse_output(call: ApiCall) -> CheckOutput | None:
     return CheckOutput(output.get("title"), output.get("summary"), output.get("text"), parsed)
 
 
-def _list_annotations(call: ApiCall) -> list[Json]:
-    run = _find_run(call)
-    blob = f"{run.repository.html_url}/blob/{run.head_sha}"
-    return [asdict(found) | {"blob_href": f"{blob}/{found.path}"} for found in run.annotations]
-
-
 def _list_runs(call: ApiCall) -> list[CheckRun]:
     """The check runs of a commit; of an App's runs with one name the newest, unless all are asked for."""
-    sha = _resolve_ref(call)
+    sha = resolve_ref(call)
     name, app_id = call.query.get("check_name"), call.query.get("app_id")
     runs = [
         run
@@ -353,12 +287,6 @@ def _list_runs(call: ApiCall) -> list[CheckRun]:
     return runs
 
 
-def _list_workflow_runs(call: ApiCall) -> list[WorkflowRun]:
-    """The runs of workflows, newest first; only here GitHub names the event that started a run."""
-    suite, runs = call.query.get("check_suite_id"), reversed(call.repository.workflow_runs.values())
-    return [run for run in runs if suite in {None, str(run.suite_id)}]
-
-
 def _get_job_log(call: ApiCall) -> ApiAnswer:
     """Where a job's log can be read for a minute, without a token; a job that still runs has none."""
     job = call.find(call.repository.check_runs, "job_id")
@@ -368,47 +296,32 @@ def _get_job_log(call: ApiCall) -> ApiAnswer:
 
 
 def _get_status(call: ApiCall) -> Json:
-    """The newest status of every context on a commit, and what they come to."""
-    sha, repository = _resolve_ref(call), call.repository
-    if sha not in repository.objects.commits:
+    """What the commit statuses come to; here nobody sets any."""
+    sha = resolve_ref(call)
+    if sha not in call.repository.objects.commits:
         raise not_found_refusal()
-    newest = {status.context: status for status in repository.statuses if status.sha == sha}
-    states = {status.state for status in newest.values()}
-    failed = states & {"failure", "error"}
-    return {
-        "state": "failure" if failed else "success" if states == {"success"} else "pending",
-        "sha": sha,
-        "total_count": len(newest),
-        "statuses": show([*newest.values()]),
-        "repository": repository.json,
-        "commit_url": f"{repository.url}/commits/{sha}",
-        "url": f"{repository.url}/commits/{sha}/status",
-    }
+    address = f"{call.repository.url}/commits/{sha}"
+    own = {"commit_url": address, "url": f"{address}/status", "repository": call.repository.json}
+    return own | {"state": "pending", "sha": sha, "total_count": 0, "statuses": []}
 
 
-def _resolve_ref(call: ApiCall) -> str:
+def resolve_ref(call: ApiCall) -> str:
+    """The commit that the path names, by a branch or itself."""
     return call.repository.branches.get(call.params["ref"], call.params["ref"])
 
 
-def _find_run(call: ApiCall) -> CheckRun:
+def find_run(call: ApiCall) -> CheckRun:
+    """The check run in the path."""
     return call.find(call.repository.check_runs, "check_run_id")
 
 
-def _find_workflow_run(call: ApiCall) -> WorkflowRun:
-    return call.find(call.repository.workflow_runs, "run_id")
-
-
-_RUN, _ACTIONS = f"{REPO_ROUTE}/check-runs/{{check_run_id}}", f"{REPO_ROUTE}/actions"
 _AT = f"{REPO_ROUTE}/commits/{{ref}}"
-_READ, _WRITE, _READ_ACTIONS = requires_read("checks"), requires_write("checks"), requires_read("actions")
+_READ, _WRITE = requires_read("checks"), requires_write("checks")
 
 CHECK_ROUTES = (
     Route("POST", f"{REPO_ROUTE}/check-runs", _WRITE, _create_run, 201),
-    Route("PATCH", _RUN, _WRITE, _update_run),
-    Route("GET", f"{_RUN}/annotations", _READ, _list_annotations),
+    Route("PATCH", f"{REPO_ROUTE}/check-runs/{{check_run_id}}", _WRITE, _update_run),
     Route("GET", f"{_AT}/check-runs", _READ, _list_runs, listed_as="check_runs"),
-    Route("GET", f"{_ACTIONS}/runs", _READ_ACTIONS, _list_workflow_runs, listed_as="workflow_runs"),
-    Route("GET", f"{_ACTIONS}/runs/{{run_id}}", _READ_ACTIONS, _find_workflow_run),
-    Route("GET", f"{_ACTIONS}/jobs/{{job_id}}/logs", _READ_ACTIONS, _get_job_log),
+    Route("GET", f"{REPO_ROUTE}/actions/jobs/{{job_id}}/logs", requires_read("actions"), _get_job_log),
     Route("GET", f"{_AT}/status", requires_read("statuses"), _get_status),
 )

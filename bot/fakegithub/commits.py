@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import base64
 import posixpath
-from collections.abc import Mapping
 from urllib.parse import quote
 
 from bot.fakegithub import git
 from bot.fakegithub.calls import REPO_ROUTE, ApiAnswer, ApiCall, Route, requires_read
-from bot.fakegithub.git import SUBMODULE, SYMLINK, TREE, GitCommit, GitEntry, TreeItem
+from bot.fakegithub.git import SUBMODULE, SYMLINK, TREE, GitCommit, GitEntry
 from bot.fakegithub.model import ApiRefusal, Json, Repository, node_id, not_found_refusal, same, show
 from bot.fakegithub.pulls import PullRequest, files_json
 from bot.fakegithub.repositories import email_of
@@ -45,7 +44,7 @@ def _names(repository: Repository, sha: str) -> Json:
     return {"sha": sha, "url": address, "html_url": page}
 
 
-def _entry_json(repository: Repository, ref: str, path: str, entry: GitEntry) -> Json:
+def entry_json(repository: Repository, ref: str, path: str, entry: GitEntry) -> Json:
     """A file or folder as its folder lists it."""
     is_folder, is_submodule = entry.mode == TREE, entry.mode == SUBMODULE
     kind = "tree" if is_folder else "blob"
@@ -73,7 +72,7 @@ def _entry_json(repository: Repository, ref: str, path: str, entry: GitEntry) ->
 def _file_json(repository: Repository, ref: str, path: str, entry: GitEntry) -> Json:
     """A file with its content; a symlink or a submodule with where it leads."""
     data = repository.objects.blobs.get(entry.sha, b"")
-    content = _entry_json(repository, ref, path, entry)
+    content = entry_json(repository, ref, path, entry)
     if entry.mode == SUBMODULE:
         return content | {"type": "submodule", "submodule_git_url": entry.submodule_url}
     if entry.mode == SYMLINK:
@@ -81,49 +80,28 @@ def _file_json(repository: Repository, ref: str, path: str, entry: GitEntry) -> 
     return content | (_encoded(data) if len(data) <= _LARGEST_INLINE else {"content": "", "encoding": "none"})
 
 
-def _folder_json(repository: Repository, ref: str, path: str, items: Mapping[str, GitEntry]) -> list[Json]:
-    """What is in a folder: files, and the folders below it."""
-    prefix = f"{path}/" if path else ""
-    names = sorted({name.removeprefix(prefix).partition("/")[0] for name in items})
-    return [
-        _entry_json(
-            repository,
-            ref,
-            prefix + name,
-            items.get(prefix + name) or GitEntry(TREE, _folder_sha(repository, ref, prefix + name)),
-        )
-        for name in names
-    ]
-
-
-def _folder_sha(repository: Repository, ref: str, path: str) -> str:
-    sha = repository.objects.commits[repository.branches.get(ref, ref)].tree_sha
-    for name in path.split("/"):
-        sha = next(tree.sha for tree in repository.objects.trees[sha] if tree.path == name)
-    return sha
-
-
 def _encoded(data: bytes) -> Json:
     """Base64 in lines, as GitHub sends it."""
     return {"content": base64.encodebytes(data).decode(), "encoding": "base64"}
 
 
-def _deep(repository: Repository, sha: str, prefix: str) -> list[TreeItem]:
-    items = []
-    for item in repository.objects.trees[sha]:
-        items.append(TreeItem(prefix + item.path, item.mode, item.sha))
-        if item.mode == TREE:
-            items += _deep(repository, item.sha, f"{prefix}{item.path}/")
+def _deep(repository: Repository, sha: str, prefix: str) -> dict[str, GitEntry]:
+    """Everything in a tree and the trees below it, by path."""
+    items: dict[str, GitEntry] = {}
+    for name, entry in repository.objects.trees[sha].items():
+        items[prefix + name] = entry
+        if entry.mode == TREE:
+            items |= _deep(repository, entry.sha, f"{prefix}{name}/")
     return items
 
 
-def _tree_item(repository: Repository, item: TreeItem) -> Json:
-    kind = _KINDS.get(item.mode, "blob")
-    content: Json = {"path": item.path, "mode": item.mode, "type": kind, "sha": item.sha}
+def _tree_item(repository: Repository, path: str, entry: GitEntry) -> Json:
+    kind = _KINDS.get(entry.mode, "blob")
+    content: Json = {"path": path, "mode": entry.mode, "type": kind, "sha": entry.sha}
     if kind == "blob":
-        content["size"] = len(repository.objects.blobs[item.sha])
+        content["size"] = len(repository.objects.blobs[entry.sha])
     if kind != "commit":
-        content["url"] = f"{repository.url}/git/{kind}s/{item.sha}"
+        content["url"] = f"{repository.url}/git/{kind}s/{entry.sha}"
     return content
 
 
@@ -133,7 +111,7 @@ _MOST_FILES = 300
 def _list_commits(call: ApiCall) -> list[Json]:
     """The commits of a branch, newest first, also only those that touched a path."""
     repository, path = call.repository, call.query.get("path")
-    start = _find_commit(call, call.query.get("sha", repository.default_branch))
+    start = find_commit(call, call.query.get("sha", repository.default_branch))
     commits = [repository.objects.commits[sha] for sha in repository.objects.ancestors(start.sha)]
     return [
         commit_json(repository, commit)
@@ -144,7 +122,7 @@ def _list_commits(call: ApiCall) -> list[Json]:
 
 def _list_pulls_of_commit(call: ApiCall) -> list[PullRequest]:
     """The pull requests that contain a commit."""
-    sha, objects = _find_commit(call, call.params["commit_sha"]).sha, call.repository.objects
+    sha, objects = find_commit(call, call.params["commit_sha"]).sha, call.repository.objects
     return [
         pull
         for pull in call.github.pulls_of(call.repository)
@@ -159,7 +137,7 @@ def _compare(call: ApiCall) -> ApiAnswer:
     ends = names.split("...")
     if len(ends) != 2:
         raise not_found_refusal()
-    base, head = (_find_commit(call, name.rpartition(":")[2]) for name in ends)
+    base, head = (find_commit(call, name.rpartition(":")[2]) for name in ends)
     common = objects.merge_base(base.sha, head.sha)
     if common is None:
         raise ApiRefusal(404, f"No common ancestor between {ends[0]} and {ends[1]}.")
@@ -188,13 +166,13 @@ def _compare(call: ApiCall) -> ApiAnswer:
 def _get_tree(call: ApiCall) -> Json:
     """A tree, by its own name or a commit's, recursive on request; a test can make it truncated."""
     repository, name = call.repository, call.params["tree_sha"]
-    sha = name if name in repository.objects.trees else _find_commit(call, name).tree_sha
-    items = _deep(repository, sha, "") if "recursive" in call.query else list(repository.objects.trees[sha])
-    page = items[: len(items) // 2] if repository.truncate_trees else items
+    sha = name if name in repository.objects.trees else find_commit(call, name).tree_sha
+    items = _deep(repository, sha, "") if "recursive" in call.query else repository.objects.trees[sha]
+    shown = len(items) // 2 if repository.truncate_trees else len(items)
     return {
         "sha": sha,
         "url": f"{repository.url}/git/trees/{sha}",
-        "tree": [_tree_item(repository, item) for item in page],
+        "tree": [_tree_item(repository, *item) for item in [*items.items()][:shown]],
         "truncated": repository.truncate_trees,
     }
 
@@ -210,24 +188,22 @@ def _get_blob(call: ApiCall) -> Json:
     }
 
 
-def _get_contents(call: ApiCall) -> Json | ApiAnswer:
-    """A file, a folder, a symlink or a submodule, as it was at a ref."""
+def get_file(call: ApiCall) -> Json:
+    """A file, a symlink or a submodule, as it was at a ref."""
     repository, path = call.repository, call.params["path"].strip("/")
     ref = call.query.get("ref", repository.default_branch)
-    files = _find_commit(call, ref, f"No commit found for the ref {ref}", 404).files
+    files = find_commit(call, ref, f"No commit found for the ref {ref}", 404).files
     entry = files.get(path)
     if entry is None:
-        below = {name: entry for name, entry in files.items() if not path or name.startswith(f"{path}/")}
-        if not below:
-            raise not_found_refusal()
-        return ApiAnswer(_folder_json(repository, ref, path, below))
+        raise not_found_refusal()
     if entry.mode == SYMLINK:  # shown as what it leads to, where that is in the repository
         target = repository.objects.blobs[entry.sha].decode()
         entry = files.get(posixpath.normpath(posixpath.join(posixpath.dirname(path), target)), entry)
     return _file_json(repository, ref, path, entry)
 
 
-def _find_commit(call: ApiCall, name: str, missing: str = "", status: int = 422) -> GitCommit:
+def find_commit(call: ApiCall, name: str, missing: str = "", status: int = 422) -> GitCommit:
+    """The commit with this name: a branch, a ref, or the beginning of a SHA."""
     repository = call.repository
     branch = name.removeprefix("refs/").removeprefix("heads/")
     sha = repository.branches.get(repository.default_branch if branch == "HEAD" else branch, name)
@@ -253,5 +229,5 @@ GIT_ROUTES = (
     Route("GET", f"{REPO_ROUTE}/compare/{{basehead}}", _READ, _compare),
     Route("GET", f"{REPO_ROUTE}/git/trees/{{tree_sha}}", _READ, _get_tree),
     Route("GET", f"{REPO_ROUTE}/git/blobs/{{file_sha}}", _READ, _get_blob),
-    Route("GET", f"{REPO_ROUTE}/contents/{{path}}", _READ, _get_contents),
+    Route("GET", f"{REPO_ROUTE}/contents/{{path}}", _READ, get_file),
 )

@@ -54,7 +54,6 @@ class WebhookSender:
 
     world: World
     secret: str
-    url: str | None
     all: list[WebhookDelivery] = field(default_factory=list)
     in_flight: int = 1
     patience: float = GITHUB_WAITS
@@ -128,7 +127,7 @@ class WebhookSender:
         }
 
     def _enqueue(self, delivery: WebhookDelivery) -> None:
-        if self.url is not None:
+        if self.world.webhook_url is not None:
             self._open += 1
             self._queue.put_nowait(delivery)
         self.world.changed()
@@ -143,12 +142,12 @@ class WebhookSender:
             self.world.changed()
 
     async def _send(self, delivery: WebhookDelivery) -> None:
-        if self._session is None or self.url is None:
+        url, started = self.world.webhook_url, time.monotonic()
+        if self._session is None or url is None:
             return
-        started = time.monotonic()
         delivery.delivered_at = self.world.now()
         try:
-            async with self._session.post(self.url, data=delivery.body, headers=delivery.headers) as answer:
+            async with self._session.post(url, data=delivery.body, headers=delivery.headers) as answer:
                 delivery.answer = await answer.text()
                 delivery.status_code = answer.status
                 delivery.status = "OK" if answer.ok else (answer.reason or "Invalid HTTP Response")

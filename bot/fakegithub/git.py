@@ -37,7 +37,7 @@ FileChanges = Mapping[str, FileContent | None]  # None: the file is deleted
 
 @dataclass(frozen=True, slots=True)
 class GitEntry:
-    """One file of a tree: its mode and the name of its content."""
+    """One line of a tree, a file or a folder: its mode and the name of its content."""
 
     mode: str
     sha: str
@@ -57,22 +57,13 @@ class GitCommit:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class TreeItem:
-    """One line of a tree: a file, or a folder with its own tree."""
-
-    path: str
-    mode: str
-    sha: str
-
-
 @dataclass(slots=True, eq=False)
 class GitObjects:
     """All objects of a repository and its forks, by name."""
 
     blobs: dict[str, bytes] = field(default_factory=dict)
     commits: dict[str, GitCommit] = field(default_factory=dict)
-    trees: dict[str, tuple[TreeItem, ...]] = field(default_factory=dict)
+    trees: dict[str, Mapping[str, GitEntry]] = field(default_factory=dict)
 
     def commit(
         self, changes: FileChanges, *, parents: tuple[str, ...], message: str, login: str, at: datetime
@@ -145,23 +136,25 @@ class GitObjects:
         return GitEntry(mode, name)
 
     def _tree(self, files: Mapping[str, GitEntry]) -> str:
-        items: list[TreeItem] = []
+        items: dict[str, GitEntry] = {}
         folders: dict[str, dict[str, GitEntry]] = {}
         for path, entry in files.items():
             top, slash, rest = path.partition("/")
             if slash:
                 folders.setdefault(top, {})[rest] = entry
             else:
-                items.append(TreeItem(top, entry.mode, entry.sha))
-        items += [TreeItem(name, TREE, self._tree(sub)) for name, sub in folders.items()]
+                items[top] = entry
+        items |= {name: GitEntry(TREE, self._tree(below)) for name, below in folders.items()}
         # Git sorts a folder as if its name ended in a slash.
-        items.sort(key=lambda item: item.path + ("/" if item.mode == TREE else ""))
+        names = sorted(items, key=lambda name: name + ("/" if items[name].mode == TREE else ""))
+        tree = {name: items[name] for name in names}
         data = b"".join(
-            f"{item.mode.lstrip('0')} {item.path}\0".encode() + bytes.fromhex(item.sha) for item in items
+            f"{entry.mode.lstrip('0')} {name}\0".encode() + bytes.fromhex(entry.sha)
+            for name, entry in tree.items()
         )
-        name = _name("tree", data)
-        self.trees[name] = tuple(items)
-        return name
+        sha = _name("tree", data)
+        self.trees[sha] = tree
+        return sha
 
 
 def _commit_name(tree: str, parents: tuple[str, ...], message: str, login: str, at: datetime) -> str:

@@ -22,7 +22,6 @@ from bot.fakegithub.model import (
     same,
     show,
 )
-from bot.fakegithub.tokens import InstallationCaller
 from bot.fakegithub.world import Actor, World
 
 REACTIONS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
@@ -288,7 +287,7 @@ def _list_comments(call: ApiCall) -> list[IssueComment]:
 def _create_comment(call: ApiCall) -> IssueComment:
     # For an App, a pull request's thread is open with either permission, an issue's with one.
     is_issue = call.thread.url == call.thread.issue_url
-    if is_issue and isinstance(call.caller, InstallationCaller) and not call.caller.may("write", "issues"):
+    if is_issue and call.caller.installation is not None and not call.caller.may("write", "issues"):
         raise forbidden_refusal()
     return call.github.comment(call.thread, call.actor, call.text("body", "IssueComment"))
 
@@ -317,19 +316,6 @@ def react_to(find: Callable[[ApiCall], Post]) -> Callable[[ApiCall], ApiAnswer]:
     return answer
 
 
-def _add_labels(call: ApiCall) -> list[Label]:
-    for label in call.fields.get("labels", ()):
-        call.github.add_label(call.thread, label, by=call.actor)
-    return call.thread.labels
-
-
-def _remove_label(call: ApiCall) -> list[Label]:
-    if call.params["name"] not in {label.name for label in call.thread.labels}:
-        raise ApiRefusal(404, "Label does not exist")
-    call.github.remove_label(call.thread, call.params["name"], by=call.actor)
-    return call.thread.labels
-
-
 def _create_label(call: ApiCall) -> Label:
     name = call.text("name", "Label")
     if name in call.repository.labels:
@@ -352,9 +338,6 @@ ISSUE_ROUTES = (
     Route("PATCH", _ISSUE, _WRITE, _edit_issue),
     Route("GET", f"{_ISSUE}/comments", _READ, _list_comments),
     Route("POST", f"{_ISSUE}/comments", _WRITE, _create_comment, 201),
-    Route("GET", f"{_ISSUE}/labels", _READ, lambda call: call.thread.labels),
-    Route("POST", f"{_ISSUE}/labels", _WRITE, _add_labels),
-    Route("DELETE", f"{_ISSUE}/labels/{{name}}", _WRITE, _remove_label),
     Route("POST", f"{REPO_ROUTE}/labels", _WRITE, _create_label, 201),
     Route(
         "GET", f"{REPO_ROUTE}/labels/{{name}}", _READ, lambda call: call.find(call.repository.labels, "name")

@@ -1,4 +1,4 @@
-"""What has an id, how it is shown as JSON: accounts, Apps, installations, repositories; and refusals."""
+"""What every object has, and the JSON of accounts, Apps, repositories and installations; refusals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urllib.parse import quote
 from bot.fakegithub.git import GitObjects
 
 if TYPE_CHECKING:
-    from bot.fakegithub.checks import CheckRun, CommitStatus, WorkflowRun
+    from bot.fakegithub.checks import CheckRun, WorkflowRun
     from bot.fakegithub.issues import Issue, IssueComment, Label
     from bot.fakegithub.reviews import ReviewComment
     from bot.fakegithub.world import World
@@ -247,7 +247,6 @@ class Repository(Node):
     review_comments: dict[int, ReviewComment] = field(default_factory=dict)
     check_runs: dict[int, CheckRun] = field(default_factory=dict)
     workflow_runs: dict[int, WorkflowRun] = field(default_factory=dict)
-    statuses: list[CommitStatus] = field(default_factory=list)
     truncate_trees: bool = False
 
     @property

@@ -231,22 +231,6 @@ class PullRequestActions(RepositoryActions):
         self._end(pull, account)
         return commit
 
-    def add_label(self, thread: Issue, name: str, *, by: Actor) -> Label:
-        """Put a label on a pull request or an issue."""
-        label = self.label(thread.repository, name)
-        if label not in thread.labels:
-            thread.labels.append(label)
-            thread.updated_at = self.now()
-            self.emit_thread(thread, "labeled", self.account(by), label=label)
-        return label
-
-    def remove_label(self, thread: Issue, name: str, *, by: Actor) -> None:
-        """Take a label off."""
-        for gone in [label for label in thread.labels if label.name == name]:
-            thread.labels.remove(gone)
-            thread.updated_at = self.now()
-            self.emit_thread(thread, "unlabeled", self.account(by), label=gone)
-
     def label(self, repository: Repository, name: str, *, color: str = "ededed") -> Label:
         """The repository's label of this name; created if there is none."""
         return repository.labels.setdefault(name, Label(self, repository, name, color))
@@ -307,15 +291,9 @@ def _list_pulls(call: ApiCall) -> list[PullRequest]:
     )
 
 
-def _list_files(call: ApiCall) -> list[Json]:
-    return files_json(call.repository, call.pull.head_sha, call.pull.changes)
-
-
-_PULL = f"{REPO_ROUTE}/pulls/{{pull_number}}"
 _READ = requires_read("pull_requests")
 
 PULL_ROUTES = (
     Route("GET", f"{REPO_ROUTE}/pulls", _READ, _list_pulls),
-    Route("GET", _PULL, _READ, lambda call: call.pull.in_full),
-    Route("GET", f"{_PULL}/files", _READ, _list_files),
+    Route("GET", f"{REPO_ROUTE}/pulls/{{pull_number}}", _READ, lambda call: call.pull.in_full),
 )

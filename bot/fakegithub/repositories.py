@@ -137,7 +137,7 @@ def _flags(role: Role | None) -> dict[str, bool]:
 
 def _get_repository(call: ApiCall) -> Json:
     """A repository on its own, with what the caller may do in it."""
-    account = call.account
+    account = call.caller.account
     # The flags are a user's: of an App's token they say nothing.
     role = None if account is not None and account.type == "Bot" else call.repository.role(account)
     own = {"network_count": 0, "subscribers_count": 0, "permissions": _flags(role)}

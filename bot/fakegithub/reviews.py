@@ -19,11 +19,8 @@ from bot.fakegithub.model import (
     Json,
     Repository,
     fields,
-    invalid_refusal,
-    not_found_refusal,
 )
 from bot.fakegithub.pulls import PullRequest
-from bot.fakegithub.tokens import AnonymousCaller, InstallationCaller
 from bot.fakegithub.world import Actor, World
 
 
@@ -136,16 +133,6 @@ class ReviewActions(World):
             self._emit_submitted(review)
         return review
 
-    def reply(self, to: ReviewComment, by: Actor, body: str) -> ReviewComment:
-        """Answer an inline comment; GitHub makes a review of its own around the answer."""
-        account = self.account(by)
-        around = self._review(to.review.pull, account, "COMMENTED", "", self.now())
-        inline = InlineDraft(to.path, body, to.line, to.start_line, to.side)
-        comment = self._attach(around, inline, git.DiffAnchor(to.diff_hunk, to.position))
-        comment.in_reply_to = to.in_reply_to or to
-        self._emit_inline(comment, "created", account)
-        return comment
-
     def _review(
         self, pull: PullRequest, account: Account, state: str, body: str, moment: datetime | None
     ) -> Review:
@@ -207,19 +194,6 @@ def _list_reviews(call: ApiCall) -> list[Review]:
     return [review for review in call.pull.reviews.values() if _is_visible(call, review)]
 
 
-def _create_review(call: ApiCall) -> Review:
-    """Create a review by the App, which comments and judges nothing."""
-    if call.fields.get("event") != "COMMENT":
-        raise invalid_refusal("PullRequestReview", "event")
-    names = ("path", "body", "line", "start_line", "side")
-    comments = [
-        InlineDraft(**{name: draft[name] for name in names if name in draft})
-        for draft in call.fields.get("comments", ())
-    ]
-    body = call.fields.get("body") or ""
-    return call.github.submit_review(call.pull, call.actor, "COMMENTED", body, comments)
-
-
 def _list_comments(call: ApiCall) -> list[ReviewComment]:
     pull, sort = call.pull, call.query.get("sort")
     comments = [
@@ -234,20 +208,12 @@ def _list_comments(call: ApiCall) -> list[ReviewComment]:
     return comments[::-1] if call.query.get("direction") == "desc" else comments
 
 
-def _reply(call: ApiCall) -> ReviewComment:
-    to = _find_comment(call)
-    if to.review.pull is not call.pull:
-        raise not_found_refusal()
-    if call.pull.locked:
-        raise ApiRefusal(403, "Unable to create comment because issue is locked.")
-    return call.github.reply(to, call.actor, call.text("body", "PullRequestReviewComment"))
-
-
 def _is_visible(call: ApiCall, review: Review) -> bool:
-    return review.state != "PENDING" or review.user is call.account
+    return review.state != "PENDING" or review.user is call.caller.account
 
 
-def _find_comment(call: ApiCall) -> ReviewComment:
+def find_review_comment(call: ApiCall) -> ReviewComment:
+    """The inline comment in the path."""
     return call.find(call.repository.review_comments, "comment_id")
 
 
@@ -256,11 +222,9 @@ _INLINE = f"{REPO_ROUTE}/pulls/comments/{{comment_id}}"
 _READ, _WRITE = requires_read("pull_requests"), requires_write("pull_requests")
 
 REVIEW_ROUTES = (
-    Route("POST", f"{_INLINE}/reactions", _WRITE, react_to(_find_comment)),
+    Route("POST", f"{_INLINE}/reactions", _WRITE, react_to(find_review_comment)),
     Route("GET", f"{_PULL}/reviews", _READ, _list_reviews),
-    Route("POST", f"{_PULL}/reviews", _WRITE, _create_review),
     Route("GET", f"{_PULL}/comments", _READ, _list_comments),
-    Route("POST", f"{_PULL}/comments/{{comment_id}}/replies", _WRITE, _reply, 201),
 )
 
 
@@ -271,7 +235,7 @@ AnyPost = TypeVar("AnyPost", bound=Post)
 
 def answer_graphql(call: ApiCall) -> Json:
     """Answer one of the operations that REST does not offer; whatever is wrong is a 200 with errors."""
-    if isinstance(call.caller, AnonymousCaller):
+    if call.caller.account is None:
         raise ApiRefusal(401, "This endpoint requires you to be authenticated.")
     query, variables = str(call.fields.get("query", "")), call.fields.get("variables") or {}
     words = set(_WORD.findall(query))
@@ -352,6 +316,6 @@ def _find_node(
 
 
 def _may_write(call: ApiCall, repository: Repository) -> bool:
-    if isinstance(call.caller, InstallationCaller):
+    if call.caller.installation is not None:
         return call.caller.covers(repository) and call.caller.may("write", "issues", "pull_requests")
-    return repository.role(call.account) in {"write", "maintain", "admin"}
+    return repository.role(call.caller.account) in {"write", "maintain", "admin"}

@@ -14,29 +14,28 @@ from bot.fakegithub.apps import APP_ROUTES
 from bot.fakegithub.calls import ANYBODY, REPO_ROUTE, ApiAnswer, ApiCall, RequiredAccess, Route
 from bot.fakegithub.checks import CHECK_ROUTES, CheckActions
 from bot.fakegithub.commits import GIT_ROUTES
-from bot.fakegithub.deliveries import Exchange, ExchangeObserver
+from bot.fakegithub.deliveries import Exchange
 from bot.fakegithub.issues import ISSUE_ROUTES, CommentActions
-from bot.fakegithub.model import ApiRefusal, Repository, forbidden_refusal, not_found_refusal
+from bot.fakegithub.model import ApiRefusal, Installation, Repository, forbidden_refusal, not_found_refusal
 from bot.fakegithub.pulls import PULL_ROUTES
 from bot.fakegithub.repositories import REPOSITORY_ROUTES
 from bot.fakegithub.reviews import REVIEW_ROUTES, ReviewActions, answer_graphql
-from bot.fakegithub.tokens import AppCaller, Caller, InstallationCaller, Unauthorized, UserCaller
-from bot.fakegithub.world import AppRegistration, WorldClock
+from bot.fakegithub.tokens import Caller
 
 
 def check_access(caller: Caller, needs: RequiredAccess, repository: Repository | None) -> None:
     """Raise GitHub's refusal where the caller may not."""
     if needs.app:
-        if not isinstance(caller, AppCaller):
+        if not caller.is_app:
             raise ApiRefusal(401, "A JSON web token could not be decoded")
         return
-    if isinstance(caller, AppCaller) and needs.permissions:
+    if caller.is_app and needs.permissions:
         raise forbidden_refusal()
-    if isinstance(caller, InstallationCaller):
-        _check_installation(caller, needs, repository)
+    if caller.installation is not None:
+        _check_installation(caller, caller.installation, needs, repository)
     elif repository is not None:
         # People only read over HTTP; what they do here are actions.
-        if not (isinstance(caller, UserCaller) and repository.role(caller.account)) and repository.private:
+        if repository.private and (caller.person is None or repository.role(caller.person) is None):
             raise not_found_refusal()
         if needs.level == "write":
             raise ApiRefusal(401, "Requires authentication")
@@ -45,9 +44,9 @@ def check_access(caller: Caller, needs: RequiredAccess, repository: Repository |
 
 
 def _check_installation(
-    caller: InstallationCaller, needs: RequiredAccess, repository: Repository | None
+    caller: Caller, installation: Installation, needs: RequiredAccess, repository: Repository | None
 ) -> None:
-    if caller.installation.suspended_at is not None:
+    if installation.suspended_at is not None:
         raise ApiRefusal(403, "This installation has been suspended")
     if repository is not None and not caller.covers(repository):
         if repository.private:
@@ -56,13 +55,6 @@ def _check_installation(
             raise forbidden_refusal()
     elif needs.permissions and not caller.may(needs.level, *needs.permissions):
         raise forbidden_refusal()
-
-
-def _scopes(caller: Caller) -> dict[str, str]:
-    """What a classic token was given, empty if that is nothing; other tokens get no such header."""
-    if isinstance(caller, UserCaller) and caller.scopes is not None:
-        return {"X-OAuth-Scopes": ", ".join(caller.scopes)}
-    return {}
 
 
 def _refusal(refusal: ApiRefusal) -> ApiAnswer:
@@ -110,25 +102,7 @@ class FakeGitHub(ReviewActions, CommentActions, CheckActions):
     api_prefix = ""
     graphql_path = "/graphql"
 
-    def __init__(
-        self,
-        registration: AppRegistration | None = None,
-        *,
-        webhook_url: str | None = None,
-        clock: WorldClock | None = None,
-    ) -> None:
-        super().__init__(registration or AppRegistration(), webhook_url=webhook_url, clock=clock)
-        self.observers: list[ExchangeObserver] = []
-        self._runner: web.AppRunner | None = None
-
-    @property
-    def webhook_url(self) -> str | None:
-        """Where webhooks go; settable, because the bot's port is often known later."""
-        return self.deliveries.url
-
-    @webhook_url.setter
-    def webhook_url(self, url: str | None) -> None:
-        self.deliveries.url = url
+    _runner: web.AppRunner | None = None
 
     async def start(self) -> None:
         """Listen, and send webhooks."""
@@ -194,8 +168,8 @@ class FakeGitHub(ReviewActions, CommentActions, CheckActions):
         """The endpoint's answer, or GitHub's refusal, with the caller's budget in its headers."""
         try:
             caller = self.tokens.caller(request.headers.get("Authorization"))
-        except Unauthorized as refusal:
-            return _refusal(ApiRefusal(401, str(refusal)))
+        except ApiRefusal as refusal:
+            return _refusal(refusal)
         budget = self.budget(caller.budget)
         try:
             if budget.used >= budget.limit:
@@ -207,7 +181,9 @@ class FakeGitHub(ReviewActions, CommentActions, CheckActions):
             answer = _with_etag(answer, request.headers.get("If-None-Match"))
         # What the caller had already is free, and so is asking for the budget itself.
         budget.used += answer.status != 304 and route.path != "/rate_limit"
-        headers = {**budget.headers(), **_scopes(caller), **answer.headers}
+        headers = {**budget.headers(), **answer.headers}
+        if caller.scopes is not None:  # only a classic token has them, even if they are none
+            headers["X-OAuth-Scopes"] = ", ".join(caller.scopes)
         return ApiAnswer(answer.body, answer.status, headers)
 
     def _carry_out(self, route: Route, request: web.Request, body: Any, caller: Caller) -> ApiAnswer:

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar, cast
 
-from bot.fakegithub.deliveries import Exchange, WebhookSender
+from bot.fakegithub.deliveries import Exchange, ExchangeObserver, WebhookSender
 from bot.fakegithub.model import Account, AccountType, App, Installation, Repository, fields, show
 from bot.fakegithub.tokens import IssuedTokens
 
 _HOUR = timedelta(hours=1)
 
 Actor = str | Account  # a login will do
-WorldClock = Callable[[], datetime]
 Awaited = TypeVar("Awaited")
 Item = TypeVar("Item")
 
@@ -86,12 +85,9 @@ class World:
     sender_type = WebhookSender
 
     def __init__(
-        self,
-        registration: AppRegistration,
-        *,
-        webhook_url: str | None = None,
-        clock: WorldClock | None = None,
+        self, registration: AppRegistration | None = None, *, clock: Callable[[], datetime] | None = None
     ) -> None:
+        registration = registration or AppRegistration()
         self.clock = clock or (lambda: datetime.now(UTC))
         self.api_url = "https://api.github.com"
         self.graphql_url = f"{self.api_url}/graphql"
@@ -100,15 +96,17 @@ class World:
         self.accounts: dict[int, Account] = {}
         self.repositories: dict[int, Repository] = {}
         self.installations: dict[int, Installation] = {}
+        self.webhook_url: str | None = None
         self.requests: list[Exchange] = []
+        self.observers: list[ExchangeObserver] = []
         self.requests_per_hour = 5000
         self._budgets: dict[str, CallerBudget] = {}
         self._ids = itertools.count(1_000_001)
         self._waiting: list[tuple[Callable[[], object], asyncio.Future[object]]] = []
         self.apps: dict[str, App] = {}
         self.app = self._register(registration)
-        self.deliveries = self.sender_type(self, registration.webhook_secret, webhook_url)
-        self.tokens = IssuedTokens(self.app, self.now)
+        self.deliveries = self.sender_type(self, registration.webhook_secret)
+        self.tokens = IssuedTokens(self)
 
     def now(self) -> datetime:
         """The time, to the second: GitHub's timestamps are no finer."""

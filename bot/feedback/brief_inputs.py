@@ -6,7 +6,7 @@ comment is about to be written; only for an error without a framework is a manif
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -16,7 +16,7 @@ from bot.detection.detector import SECOND_CUE_BONUS, Detection, detect
 from bot.detection.load import brief_actions, detection_rules
 from bot.detection.rules import MAX_CONFIDENCE, DetectionRules, FeedbackType
 from bot.feedback.brief import Brief, BriefFacts, OpenItem, refine_brief
-from bot.feedback.model import FailedGate, Feedback, GateItem
+from bot.feedback.model import FailedGate, Feedback
 from bot.gates.config import ClaimType, RepositoryRules
 from bot.gates.packs import load_rules
 from bot.grounding.manifests import manifest_versions, normalize_package
@@ -82,7 +82,9 @@ def collect_brief_inputs(
         (_items(feedback, annotated=False), facts),
         (_items(feedback, annotated=True), annotated),
         (
-            tuple(_item(gate, gate.findings, feedback) for gate in feedback.gates),
+            tuple(
+                _item(gate, [finding.item for finding in gate.findings], feedback) for gate in feedback.gates
+            ),
             _add_observations(annotated, feedback),
         ),
     )
@@ -104,7 +106,7 @@ def _event_facts(feedback: Feedback, comment_text: str) -> BriefFacts:
     output = failed_output(feedback)
     items = feedback.iteration.open_items
     evidence = (item.evidence for item in items if item.evidence and not _is_annotation(item))
-    tests = (finding.failing_test for gate in feedback.gates for finding in gate.findings)
+    tests = (finding.failing_test for finding in feedback.findings)
     return BriefFacts(
         contact=feedback.source,
         comment_text=_without_tags(comment_text, feedback),
@@ -122,8 +124,7 @@ def _add_observations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
     """Add what was observed at the head: verified claims and failed checks."""
     confirmed = [
         finding.grounding.decisive
-        for gate in feedback.gates
-        for finding in gate.findings
+        for finding in feedback.findings
         if finding.grounding and finding.grounding.confirmed and not finding.validator.check
     ]
     failed_checks = (
@@ -141,22 +142,18 @@ def _add_observations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
 
 def _items(feedback: Feedback, *, annotated: bool) -> tuple[OpenItem, ...]:
     """Return the open items as the verdicts state them."""
+    stated = [item for item in feedback.iteration.open_items if annotated or not _is_annotation(item)]
     return tuple(
-        _item(gate, tuple(_findings(feedback, gate, annotated=annotated)), feedback)
+        _item(
+            gate,
+            [item for item in stated if (item.tag == gate.tag if gate.tag else item.finding in gate.ids)],
+            feedback,
+        )
         for gate in feedback.gates
     )
 
 
-def _findings(feedback: Feedback, gate: FailedGate, *, annotated: bool) -> Iterator[GateItem]:
-    for verdict in feedback.rejecting:
-        for item in verdict.items:
-            is_same_gate = item.tag == gate.tag if gate.tag else item.finding in gate.ids
-            if is_same_gate and (annotated or not _is_annotation(item)):
-                yield GateItem(item, verdict.validator)
-
-
-def _item(gate: FailedGate, findings: Sequence[GateItem], feedback: Feedback) -> OpenItem:
-    items = [finding.item for finding in findings]
+def _item(gate: FailedGate, items: Sequence[Item], feedback: Feedback) -> OpenItem:
     with_words = next((item for item in items if item.words), None)
     # A location that was contradicted at this head is left out.
     contradicted = {
@@ -397,9 +394,7 @@ def _rejection_text(feedback: Feedback) -> str:
     """Return the newest rejecting validator's text, then that of the others and of the checks."""
     rejecting = (verdict for verdict in reversed(feedback.rejecting) if not verdict.validator.check)
     texts = [verdict.said for verdict in rejecting if verdict.said]
-    texts += [
-        finding.item.words for gate in feedback.gates for finding in gate.findings if finding.item.words
-    ]
+    texts += [finding.item.words for finding in feedback.findings if finding.item.words]
     return "\n\n".join(dict.fromkeys(texts))[:MAX_WORDS_READ]
 
 

@@ -140,7 +140,7 @@ _CODE = regex.Regex(
 def _shared_path(feedback: Feedback) -> str | None:
     """Return the file that all items are about, if there is one."""
     paths = {place.path for gate in feedback.gates for place in gate.places}
-    everywhere = all(finding.item.place for gate in feedback.gates for finding in gate.findings)
+    everywhere = all(finding.item.place for finding in feedback.findings)
     return next(iter(paths)) if len(paths) == 1 and everywhere else None
 
 

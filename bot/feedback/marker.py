@@ -18,7 +18,6 @@ _MAX_NAME = 60  # characters of a reviewer's or a check's name
 def feedback_marker(feedback: Feedback) -> str:
     """Render the marker, small enough for one line."""
     is_over = feedback.pull_request.merged or not feedback.rejecting
-    blocking, warnings = ((), ()) if is_over else (feedback.blocking, feedback.warnings)
     data = {
         "issues": [] if is_over else list(feedback.issues),
         "source": truncate(feedback.source, _MAX_NAME),
@@ -26,12 +25,15 @@ def feedback_marker(feedback: Feedback) -> str:
         "v": 1,
         "id": feedback.id,
         "verdict": feedback.verdict,
-        "blocking": [gate.tag for gate in blocking if gate.tag],
+        "blocking": [] if is_over else list(feedback.blocking_tags),
         "head": feedback.iteration.head,
         "iteration": feedback.iteration.number,
         "max_iterations": feedback.max_iterations,
         "best": {"iteration": feedback.best.number, "head": feedback.best.head},
-        "open": {"blocking": len(blocking), "warnings": len(warnings)},
+        "open": {
+            "blocking": 0 if is_over else len(feedback.blocking),
+            "warnings": 0 if is_over else len(feedback.warnings),
+        },
         "turn": feedback.turn.value,
         "pending": [truncate(name, _MAX_NAME) for name in feedback.pending],
     }

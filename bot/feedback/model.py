@@ -171,6 +171,11 @@ class Feedback:
         return tuple(gate for gate in self.gates if gate.blocking)
 
     @property
+    def blocking_tags(self) -> tuple[str, ...]:
+        """Their tags."""
+        return tuple(gate.tag for gate in self.blocking if gate.tag)
+
+    @property
     def warnings(self) -> tuple[FailedGate, ...]:
         """The failed gates that do not block."""
         return tuple(gate for gate in self.gates if not gate.blocking)

@@ -110,7 +110,9 @@ def _with_open_findings(
     was_dismissed = any(
         finding.status is FindingStatus.DISMISSED and finding.head in {verdict.head, ""} for finding in own
     )
-    if not items and was_dismissed and not verdict.more:
+    # What a comment says was replaced by another one, which was deleted since.
+    was_replaced = verdict.id.startswith("comment:") and any(not item.removed_at for item in verdict.items)
+    if not items and (was_dismissed or was_replaced) and not verdict.more:
         return None
     if verdict.advisory and not any(item.blocks for item in items):
         return replace(verdict, items=items, stance=Stance.SILENT) if items else None
@@ -221,8 +223,11 @@ class _Replay:
         self._order = HeadOrder(pull_request)
         self._lines = _LineTracker(pull_request.revisions)
         self._entries: list[_Entry] = []
+        self._dropped: list[_Entry] = []
         self._newest: dict[str, tuple[int, Verdict]] = {}
         """Validator's key → position and newest verdict: by the head that it is about, then by time."""
+        self._earlier: dict[str, list[tuple[int, Verdict]]] = {}
+        """All that were the newest one."""
         self._lifted: set[str] = set()
         self._reviewed_position = 0
         self._reports = 0
@@ -272,7 +277,9 @@ class _Replay:
         if standing is None or standing[0] <= position or standing[1].id in self._lifted:
             passes_alone = bool(failing) and verdict.stance is Stance.APPROVES
             self._newest[key] = (position, failing[-1].verdict if passes_alone else verdict)
+            self._earlier.setdefault(key, []).append(self._newest[key])
         self._reviewed_position = max(self._reviewed_position, position)
+        self._drop_oldest()
         if verdict.validator.check and verdict.head:
             self._checked_heads.setdefault(key, set()).add(verdict.head)
         own = [entry for entry in self._entries if entry.validator.key == key]
@@ -337,16 +344,28 @@ class _Replay:
     def _report(self, verdict: Verdict, position: int) -> set[int]:
         """Apply the items of a verdict; return which entries they belong to."""
         reported: set[int] = set()
-        for item in verdict.items:
+        gone: set[int] = set()
+        # What was edited out came before what is there now, which may say the same in other words.
+        for item in sorted(verdict.items, key=lambda item: item.removed_at is None):
+            said = reported if item.removed_at is None else gone
             self._reports += 1
-            matches = self._match(item, verdict, position, reported)
-            if not matches and len(self._entries) < MAX_FINDINGS * 2:
+            matches = self._match(item, verdict, position, said)
+            if not matches:
                 matches = [self._add(item, verdict, position)]
             else:
                 for entry in matches:
                     self._repeat(entry, item, verdict, position)
-            reported.update(map(id, matches))
-        return reported
+            said.update(map(id, matches))
+        return reported | gone
+
+    def _drop_oldest(self) -> None:
+        """Drop the findings that are not listed in the end, once there are too many to compare with."""
+        if len(self._entries) >= 2 * MAX_FINDINGS:
+            kept = _limit(self._entries)
+            listed = set(map(id, kept))
+            # Runs refer to them by identity, which nothing else may get.
+            self._dropped += [entry for entry in self._entries if id(entry) not in listed]
+            self._entries = kept
 
     def _add(self, item: Item, verdict: Verdict, position: int) -> _Entry:
         entry = _Entry(
@@ -470,25 +489,39 @@ class _Replay:
     def _apply_lifted(self, verdict: Verdict) -> None:
         """Apply that a review was dismissed, a comment deleted, or a label removed.
 
-        Where that ends the rejection of its validator, nothing that they said before counts any more.
+        Where that ends the rejection of its validator, nothing that they said before counts any more. A
+        comment that was deleted, or a line that was edited out, only leaves what they said before it.
         """
         lifted_at, key = verdict.lifted_at or verdict.at, verdict.validator.key
         self._lifted.add(verdict.id)
         position = self._order.position_at(lifted_at)
         ends_rejection = verdict.stance is Stance.REJECTS and self._newest[key][1].id == verdict.id
+        earlier: list[tuple[int, Verdict]] = []
+        if ends_rejection and (verdict.by_line or verdict.id.startswith("comment:")):
+            earlier = [entry for entry in self._earlier[key] if entry[1].id not in self._lifted]
+            ends_rejection = not earlier or earlier[-1][1].stance is not Stance.REJECTS
+            self._newest[key] = earlier[-1] if earlier else self._newest[key]
         for entry in self._entries:
             is_own = entry.verdict_id == verdict.id or (ends_rejection and entry.validator.key == key)
-            if is_own and entry.is_open:
-                is_label = verdict.id.startswith("label:")
-                status = _closing_status(entry, position) if is_label else FindingStatus.WITHDRAWN
-                self._close_at(entry, status, lifted_at, position, verdict.validator.name)
+            if not is_own or not entry.is_open:
+                continue
+            others = (other.id for _, other in reversed(earlier))
+            said = (name for name in others if any(known.startswith(f"{name}:") for known in entry.keys))
+            if not ends_rejection and (reporter := next(said, "")):
+                entry.verdict_id = reporter
+                continue
+            is_label = verdict.id.startswith("label:")
+            status = _closing_status(entry, position) if is_label else FindingStatus.WITHDRAWN
+            self._close_at(entry, status, lifted_at, position, verdict.validator.name)
 
     def _apply_removed(self, verdict: Verdict, item: Item) -> None:
         """Apply that an item was edited out or deleted."""
         key, removed_at = report_key(verdict, item), item.removed_at or verdict.at
         position = self._order.position_at(removed_at)
+        present = {report_key(verdict, other) for other in verdict.items if not other.removed_at}
         for entry in self._entries:
-            if key in entry.keys and entry.verdict_id == verdict.id and entry.is_open:
+            is_gone = key in entry.keys and present.isdisjoint(entry.keys)
+            if is_gone and entry.verdict_id == verdict.id and entry.is_open:
                 self._close_at(entry, FindingStatus.WITHDRAWN, removed_at, position, verdict.validator.name)
 
     def _apply_resolved(self, thread: ThreadState) -> None:
@@ -547,7 +580,7 @@ class _Replay:
         newest = (verdict for _, verdict in self._newest.values())
         return Ledger(
             tuple(sorted(findings, key=lambda finding: finding.number)),
-            len(self._entries) - len(kept),
+            len(self._dropped) + len(self._entries) - len(kept),
             tuple(sorted(newest, key=verdict_order)),
             frozenset(self._lifted),
         )
@@ -692,9 +725,7 @@ class _LineTracker:
         if place is None or place.line is None or old == new:
             return place
         file = self._file(place.path, old, new)
-        if file is None or file.lines is None:
-            return place
-        line = file.lines.new_line(place.line)
+        line = file.lines.new_line(place.line) if file and file.lines else None
         if line is None:
             return place
         last = None if place.end_line is None else place.end_line - place.line + line

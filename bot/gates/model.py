@@ -42,12 +42,12 @@ def phrase_spans(phrases: tuple[str, ...], text: str) -> tuple[tuple[int, int], 
 
     Of plain phrases that overlap, the first is found.
     """
-    return tuple(sorted(set(_spans(phrases, _encodable(text)))))
+    return tuple(sorted(set(_spans(phrases, regex.encodable(text)))))
 
 
 def has_phrase(phrases: tuple[str, ...], text: str) -> bool:
     """Whether any of the phrases occurs in the text."""
-    return next(_spans(phrases, _encodable(text)), None) is not None
+    return next(_spans(phrases, regex.encodable(text)), None) is not None
 
 
 def matches_name(pattern: str, name: str) -> bool:
@@ -55,7 +55,7 @@ def matches_name(pattern: str, name: str) -> bool:
     expression = phrase_expression(pattern)
     if expression is None:
         return pattern == name
-    return _compiled(expression).search(_encodable(name)) is not None
+    return _compiled(expression).search(regex.encodable(name)) is not None
 
 
 def _spans(phrases: tuple[str, ...], text: str) -> Iterator[tuple[int, int]]:
@@ -110,23 +110,14 @@ def _words(phrase: str) -> str:
 
 
 def _edge(character: str) -> str:
-    return r"\b" if character.isascii() and _is_of_word(character) else ""
+    return r"\b" if character.isascii() and regex.is_word(character) else ""
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
     """Whether no word runs on past the edges; RE2's own edge of a word knows ASCII letters only."""
-    runs_on_left = start > 0 and _is_of_word(text[start - 1]) and _is_of_word(text[start])
-    runs_on_right = end < len(text) and _is_of_word(text[end]) and _is_of_word(text[end - 1])
+    runs_on_left = start > 0 and regex.is_word(text[start - 1]) and regex.is_word(text[start])
+    runs_on_right = end < len(text) and regex.is_word(text[end]) and regex.is_word(text[end - 1])
     return start < end and not runs_on_left and not runs_on_right
-
-
-def _is_of_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
-
-
-def _encodable(text: str) -> str:
-    """Return a text of the same length that RE2 can read: half a surrogate pair becomes a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 _TAG_LETTERS = frozenset(ascii_lowercase + digits)

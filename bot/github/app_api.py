@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import aiohttp
@@ -26,9 +26,11 @@ from bot.github.errors import (
     GitHubUnavailable,
     NotFound,
     describe_connection_error,
+    parse_answer,
 )
 from bot.github.model import AppInfo, AppInstallation, DeliveryAttempt, RequiredPermissions, WebhookConfig
 from bot.github.payloads import (
+    Parsed,
     PayloadError,
     get_list,
     get_path,
@@ -51,8 +53,6 @@ from bot.github.transport import (
 REQUEST_SECONDS = 10
 """Time limit of one request."""
 _DELIVERIES = "/app/hook/deliveries"
-
-Parsed = TypeVar("Parsed")
 
 
 @asynccontextmanager
@@ -79,7 +79,7 @@ class GitHubAppApi:
         self._transport = transport
         self._auth = Authenticator(key, transport, now)
         self.budget_left = 1.0
-        """The share of the hour's requests that was left after the last call about deliveries."""
+        """The share of the hour's requests that was left after the last call."""
 
     async def time(self) -> datetime | None:
         """GitHub's clock from its `Date` header, None if there is none; sent without credentials."""
@@ -102,8 +102,8 @@ class GitHubAppApi:
         """Everywhere the App is installed."""
         path = "/app/installations?per_page=100"
         request = ApiRequest(f"GET {path}", "", 0)
-        items = await self._auth.as_app(request, lambda api: api.items(path))
-        return tuple(_parse(request.what, item, _installation) for item in items)
+        items = await self._send(request, lambda api: api.items(path))
+        return tuple(parse_answer(request.what, _installation, item) for item in items)
 
     async def installation_of(self, owner: str, name: str) -> AppInstallation | None:
         """The installation that covers a repository; None if there is none."""
@@ -117,30 +117,30 @@ class GitHubAppApi:
     async def deliveries(self, since: datetime) -> tuple[DeliveryAttempt, ...]:
         """What GitHub sent since then, newest first; it keeps three days of it."""
         request = ApiRequest(f"GET {_DELIVERIES}", "", 0)
-        send = self._counted(lambda api: api.items_until(f"{_DELIVERIES}?per_page=100", _older(since)))
-        items = await self._auth.as_app(request, send)
-        attempts = (_parse(request.what, item, _delivery_attempt) for item in items)
+        items = await self._send(
+            request, lambda api: api.items_until(f"{_DELIVERIES}?per_page=100", _older(since))
+        )
+        attempts = (parse_answer(request.what, _delivery_attempt, item) for item in items)
         return tuple(attempt for attempt in attempts if attempt.at >= since)
 
     async def redeliver(self, delivery_id: int) -> None:
         """Ask GitHub to redeliver; the delivery keeps its GUID."""
         path = f"{_DELIVERIES}/{delivery_id}/attempts"
-        send = self._counted(lambda api: api.write("POST", path))
-        await self._auth.as_app(ApiRequest(f"POST {path}", "", 0), send)
+        await self._send(ApiRequest(f"POST {path}", "", 0), lambda api: api.write("POST", path))
 
-    def _counted(
-        self, send: Callable[[GitHubRequester], Awaitable[Parsed]]
-    ) -> Callable[[GitHubRequester], Awaitable[Parsed]]:
+    async def _get(self, path: str, parse: Callable[[Any], Parsed]) -> Parsed:
+        request = ApiRequest(f"GET {path}", "", 0)
+        return parse_answer(request.what, parse, await self._send(request, lambda api: api.get(path)))
+
+    async def _send(
+        self, request: ApiRequest, send: Callable[[GitHubRequester], Awaitable[Parsed]]
+    ) -> Parsed:
         async def send_and_count(api: GitHubRequester) -> Parsed:
             answer = await send(api)
             self.budget_left = api.budget_left
             return answer
 
-        return send_and_count
-
-    async def _get(self, path: str, parse: Callable[[Any], Parsed]) -> Parsed:
-        request = ApiRequest(f"GET {path}", "", 0)
-        return _parse(request.what, await self._auth.as_app(request, lambda api: api.get(path)), parse)
+        return await self._auth.as_app(request, send_and_count)
 
 
 def _older(since: datetime) -> Callable[[Any], bool]:
@@ -199,13 +199,6 @@ def _permissions(tree: Any) -> Mapping[str, str]:
 
 def _events(tree: Any) -> tuple[str, ...]:
     return tuple(map(str, get_list(tree, "events")))
-
-
-def _parse(what: str, tree: Any, parser: Callable[[Any], Parsed]) -> Parsed:
-    try:
-        return parser(tree)
-    except PayloadError as error:
-        raise GitHubUnavailable(f"{what}: {error}") from error
 
 
 def _date(value: str) -> datetime | None:

@@ -22,10 +22,10 @@ from bot.github.errors import (
     NotFound,
     RateLimited,
     ValidationFailed,
+    parse_answer,
 )
 from bot.github.model import PostedComment
 from bot.github.payloads import (
-    PayloadError,
     get_integer,
     get_path,
     get_text,
@@ -216,10 +216,11 @@ class Authenticator:
             answer = await self.as_app(request, lambda api: api.write("POST", path, body))
         except ValidationFailed as error:
             raise NotFound(f"{request.what}: the installation has no such repository: {error}") from error
-        try:
-            return InstallationToken(require_text(answer, "token"), require_time(answer, "expires_at"))
-        except PayloadError as error:
-            raise GitHubUnavailable(f"{request.what}: {error}") from error
+        return parse_answer(
+            request.what,
+            lambda tree: InstallationToken(require_text(tree, "token"), require_time(tree, "expires_at")),
+            answer,
+        )
 
     async def _any_installation(self) -> TokenScope | None:
         path = "/app/installations?per_page=100"
@@ -229,18 +230,10 @@ class Authenticator:
         return (installation_id, 0) if installation_id else None
 
 
-def parse_answer(kind: str, parse: Callable[[Any], Answered], answer: Any) -> Answered:
-    """Parse what GitHub answered; an answer that can't be read is as good as none."""
-    try:
-        return parse(answer)
-    except PayloadError as error:
-        raise GitHubUnavailable(f"malformed {kind} from GitHub: {error}") from error
-
-
 def parse_posted_comment(answer: Any) -> PostedComment:
     """Parse the bot's comment from GitHub's answer."""
     return parse_answer(
-        "comment",
+        "malformed comment from GitHub",
         lambda tree: PostedComment(
             require_id(tree, "id"), require_text(tree, "node_id"), require_text(tree, "html_url")
         ),

@@ -19,14 +19,13 @@ from bot.github.auth import (
     Authenticator,
     PauseCheck,
     never_paused,
-    parse_answer,
     parse_posted_comment,
 )
-from bot.github.errors import ErrorMapper, NotFound
+from bot.github.errors import ErrorMapper, NotFound, parse_answer
 from bot.github.model import PostedComment, WorkflowRun
 from bot.github.payloads import get_integer, get_list, get_path, get_text, parse_each, parse_role
 from bot.github.revision_api import RevisionApi
-from bot.github.thread_api import RepositoryApi, ThreadApi
+from bot.github.thread_api import ThreadApi
 from bot.github.transport import RequestCounter, Transport, response_cache
 from bot.pull_request.checks import CheckResult
 from bot.pull_request.diff import Comparison
@@ -93,7 +92,7 @@ async def connect_github(  # noqa: PLR0913  each is one choice about the connect
         yield GitHub(Authenticator(key, transport, now, paused), now)
 
 
-class GitHub(RevisionApi, ThreadApi, RepositoryApi):
+class GitHub(RevisionApi, ThreadApi):
     """GitHub's API over HTTP, for every installation of one App."""
 
     def __init__(self, authenticator: Authenticator, now: Callable[[], datetime]) -> None:
@@ -105,7 +104,11 @@ class GitHub(RevisionApi, ThreadApi, RepositoryApi):
     async def pull_request(self, repository: Repository, number: int) -> PullRequestSnapshot:
         """The pull request as GitHub shows it now."""
         tree = await self._get(repository, "/pulls/{number}", _READ, number=number)
-        return parse_answer("pull request", lambda tree: payloads.parse_pull_request(repository, tree), tree)
+        return parse_answer(
+            "malformed pull request from GitHub",
+            lambda tree: payloads.parse_pull_request(repository, tree),
+            tree,
+        )
 
     async def reviews(self, repository: Repository, number: int) -> tuple[ReviewSnapshot, ...]:
         """All submitted reviews, oldest first."""

@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from bot.github.payloads import get_path, get_text
+from bot.github.payloads import Parsed, PayloadError, get_path, get_text
 
 
 class GitHubError(Exception):
@@ -147,6 +147,14 @@ class ErrorMapper:
         self.strikes[request.installation_id] = strikes + 1
         guess: timedelta = _FIRST_GUESS * 2 ** min(strikes, 10)
         return now + min(guess, _LAST_GUESS)
+
+
+def parse_answer(what: str, parse: Callable[[Any], Parsed], answer: Any) -> Parsed:
+    """Parse what GitHub answered; an answer that can't be read is as good as none."""
+    try:
+        return parse(answer)
+    except PayloadError as error:
+        raise GitHubUnavailable(f"{what}: {error}") from error
 
 
 def describe_connection_error(error: Exception) -> str:

@@ -12,8 +12,15 @@ from cachetools import LRUCache
 
 from bot.definitions import outline_file
 from bot.github import payloads
-from bot.github.auth import Authenticator, InstallationApi, parse_answer
-from bot.github.errors import ApiRequest, Forbidden, GitHubUnavailable, NotFound, ValidationFailed
+from bot.github.auth import Authenticator, InstallationApi
+from bot.github.errors import (
+    ApiRequest,
+    Forbidden,
+    GitHubUnavailable,
+    NotFound,
+    ValidationFailed,
+    parse_answer,
+)
 from bot.github.model import FileCommit, PostedCheck
 from bot.github.payloads import (
     JsonObject,
@@ -47,10 +54,25 @@ _MAX_PAGES = 10
 _MAX_ANNOTATIONS = 200
 _MAX_LOG = 64 * 1024
 _CHECK_RUNS = "/commits/{sha}/check-runs?per_page=100"
+_MAX_TREES = 32
+_MAX_TEXT = 32 * 1024 * 1024
+_LFS = b"version https://git-lfs.github.com/spec/"
+
+_Blob = tuple[int, str]
+_Named = tuple[int, str, str]
 
 
-class CommitApi(InstallationApi):
-    """Calls about commits, their files and checks."""
+class RevisionApi(InstallationApi):
+    """Calls about revisions: commits, their files and checks; what is addressed by its hash is read once."""
+
+    def __init__(self, authenticator: Authenticator) -> None:
+        super().__init__(authenticator)
+        self._trees: LRUCache[_Blob, Tree] = LRUCache(_MAX_TREES)
+        self._blobs: LRUCache[_Blob, bytes] = LRUCache(_MAX_TEXT, getsizeof=lambda data: len(data) + 512)
+        self._texts: LRUCache[_Named, FileText | UnreadableFile] = LRUCache(
+            _MAX_TEXT,
+            getsizeof=lambda read: 512 + (sum(map(len, read.lines)) if isinstance(read, FileText) else 0),
+        )
 
     async def file(self, repository: Repository, path: str, ref: str | None = None) -> bytes | None:
         """Read a file at a ref, by default of the default branch; None if there is no such file."""
@@ -209,84 +231,6 @@ class CommitApi(InstallationApi):
             repository, "POST", "/pulls/{number}/reviews", "pull_requests=write", data, number=number
         )
 
-
-def _annotation(tree: Any) -> CheckAnnotation | None:
-    line, path = get_integer(tree, "start_line"), get_text(tree, "path")
-    if not line or line < 1 or not path:
-        return None
-    return CheckAnnotation(
-        path=path,
-        line=line,
-        end_line=max(line, get_integer(tree, "end_line") or line),
-        message=payloads.shorten_output(get_text(tree, "message")),
-        title=payloads.shorten_output(get_text(tree, "title")),
-        level=get_text(tree, "annotation_level"),
-    )
-
-
-def _check_run_data(text: CheckRunText, link: str) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "status": "completed",
-        "conclusion": text.conclusion.value,
-        "external_id": text.places,
-        "output": {"title": text.title, "summary": text.summary},
-    }
-    return {**data, "details_url": link} if link else data
-
-
-def _annotation_data(annotation: CheckAnnotation) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "path": annotation.path,
-        "start_line": annotation.line,
-        "end_line": annotation.end_line,
-        "annotation_level": annotation.level,
-        "message": annotation.message,
-    }
-    if annotation.title:
-        data["title"] = annotation.title
-    if (
-        annotation.column and annotation.line == annotation.end_line
-    ):  # GitHub takes columns within one line only
-        data |= {"start_column": annotation.column, "end_column": annotation.column}
-    return data
-
-
-def _posted(answer: Any) -> PostedCheck:
-    number = parse_answer("check run", lambda tree: require_id(tree, "id"), answer)
-    return PostedCheck(number, get_text(answer, "external_id"))
-
-
-def _sha(answer: Any) -> str:
-    return parse_answer("commit", lambda tree: require_text(tree, "sha"), answer)
-
-
-def _decode_content(answer: Any) -> bytes:
-    try:
-        return base64.b64decode(get_text(answer, "content"))
-    except binascii.Error as error:
-        raise GitHubUnavailable(f"malformed content from GitHub: {error}") from error
-
-
-_MAX_TREES = 32
-_MAX_TEXT = 32 * 1024 * 1024
-_LFS = b"version https://git-lfs.github.com/spec/"
-
-_Blob = tuple[int, str]
-_Named = tuple[int, str, str]
-
-
-class RevisionApi(CommitApi):
-    """Calls about the content of a revision; what is addressed by its hash is read once."""
-
-    def __init__(self, authenticator: Authenticator) -> None:
-        super().__init__(authenticator)
-        self._trees: LRUCache[_Blob, Tree] = LRUCache(_MAX_TREES)
-        self._blobs: LRUCache[_Blob, bytes] = LRUCache(_MAX_TEXT, getsizeof=lambda data: len(data) + 512)
-        self._texts: LRUCache[_Named, FileText | UnreadableFile] = LRUCache(
-            _MAX_TEXT,
-            getsizeof=lambda read: 512 + (sum(map(len, read.lines)) if isinstance(read, FileText) else 0),
-        )
-
     async def tree(self, repository: Repository, head: str) -> Tree:
         """Every path of a revision, or as many as GitHub lists."""
         key = (repository.id, head)
@@ -350,6 +294,63 @@ class RevisionApi(CommitApi):
                 return None
             self._blobs[key] = _decode_content(answer)
         return self._blobs[key]
+
+
+def _annotation(tree: Any) -> CheckAnnotation | None:
+    line, path = get_integer(tree, "start_line"), get_text(tree, "path")
+    if not line or line < 1 or not path:
+        return None
+    return CheckAnnotation(
+        path=path,
+        line=line,
+        end_line=max(line, get_integer(tree, "end_line") or line),
+        message=payloads.shorten_output(get_text(tree, "message")),
+        title=payloads.shorten_output(get_text(tree, "title")),
+        level=get_text(tree, "annotation_level"),
+    )
+
+
+def _check_run_data(text: CheckRunText, link: str) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "status": "completed",
+        "conclusion": text.conclusion.value,
+        "external_id": text.places,
+        "output": {"title": text.title, "summary": text.summary},
+    }
+    return {**data, "details_url": link} if link else data
+
+
+def _annotation_data(annotation: CheckAnnotation) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "path": annotation.path,
+        "start_line": annotation.line,
+        "end_line": annotation.end_line,
+        "annotation_level": annotation.level,
+        "message": annotation.message,
+    }
+    if annotation.title:
+        data["title"] = annotation.title
+    if (
+        annotation.column and annotation.line == annotation.end_line
+    ):  # GitHub takes columns within one line only
+        data |= {"start_column": annotation.column, "end_column": annotation.column}
+    return data
+
+
+def _posted(answer: Any) -> PostedCheck:
+    number = parse_answer("malformed check run from GitHub", lambda tree: require_id(tree, "id"), answer)
+    return PostedCheck(number, get_text(answer, "external_id"))
+
+
+def _sha(answer: Any) -> str:
+    return parse_answer("malformed commit from GitHub", lambda tree: require_text(tree, "sha"), answer)
+
+
+def _decode_content(answer: Any) -> bytes:
+    try:
+        return base64.b64decode(get_text(answer, "content"))
+    except binascii.Error as error:
+        raise GitHubUnavailable(f"malformed content from GitHub: {error}") from error
 
 
 async def _text(path: str, data: bytes, *, names: bool) -> FileText | UnreadableFile:

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.github import payloads
-from bot.github.auth import InstallationApi, parse_answer, parse_posted_comment
-from bot.github.errors import ApiRequest, NotFound, ValidationFailed
+from bot.github.auth import InstallationApi, parse_posted_comment
+from bot.github.errors import ApiRequest, NotFound, ValidationFailed, parse_answer
 from bot.github.model import FoundComment, FoundIssue, PostedComment, PullRequestPage, RateBudget
 from bot.github.payloads import get_integer, get_path, get_text, require_id
 from bot.github.transport import REPO_PATH, GitHubRequester, fill_path
@@ -25,8 +25,21 @@ _OPEN = "/pulls?state=open&sort=created&direction=asc&per_page=100"
 _REPOSITORIES = "/installation/repositories?per_page=100"
 
 
-class RepositoryApi(InstallationApi):
-    """Lists repositories and pull requests for a backfill."""
+_READ = "issues=read"
+_MAX_COMMENTS = 500
+_REACTIONS = {
+    CommandSource.COMMENT: "/issues/comments/{comment}/reactions",
+    CommandSource.INLINE: "/pulls/comments/{comment}/reactions",
+}
+_REACT = """
+mutation($node: ID!, $face: ReactionContent!) {
+  addReaction(input: {subjectId: $node, content: $face}) { reaction { content } }
+}
+"""
+
+
+class ThreadApi(InstallationApi):
+    """Calls about conversations, labels and issues, and lists of repositories and pull requests."""
 
     async def repository(self, owner: str, name: str, installation_id: int) -> Repository:
         """Read a repository as this installation sees it."""
@@ -36,7 +49,7 @@ class RepositoryApi(InstallationApi):
             "repository": await self._auth.as_installation(request, lambda api: api.get(url)),
             "installation": {"id": installation_id},
         }
-        return parse_answer("repository", payloads.parse_repository, answer)
+        return parse_answer("malformed repository from GitHub", payloads.parse_repository, answer)
 
     async def pull_requests_page(self, repository: Repository, page: str) -> PullRequestPage:
         """One page of the pull requests, last changed first; an empty `page` is the first one."""
@@ -76,23 +89,6 @@ class RepositoryApi(InstallationApi):
         if remaining is None or not limit or resets is None:
             return None
         return RateBudget(remaining, limit, datetime.fromtimestamp(min(resets, 2**40), UTC))
-
-
-_READ = "issues=read"
-_MAX_COMMENTS = 500
-_REACTIONS = {
-    CommandSource.COMMENT: "/issues/comments/{comment}/reactions",
-    CommandSource.INLINE: "/pulls/comments/{comment}/reactions",
-}
-_REACT = """
-mutation($node: ID!, $face: ReactionContent!) {
-  addReaction(input: {subjectId: $node, content: $face}) { reaction { content } }
-}
-"""
-
-
-class ThreadApi(InstallationApi):
-    """Calls about conversations, labels and issues."""
 
     async def react(
         self, repository: Repository, where: CommandSource, number: int, node_id: str, face: ReactionKind
@@ -196,7 +192,7 @@ def _by(items: Iterable[Any], account: Account) -> list[Any]:
 
 
 def _issue(answer: Any) -> FoundIssue:
-    number = parse_answer("issue", lambda tree: require_id(tree, "number"), answer)
+    number = parse_answer("malformed issue from GitHub", lambda tree: require_id(tree, "number"), answer)
     is_open = get_path(answer, "state") != "closed"
     # With the fragment that GitHub gives a description, so that no cross-reference is made of the link.
     url = f"{get_text(answer, 'html_url')}#issue-{get_path(answer, 'id')}"

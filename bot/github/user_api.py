@@ -12,9 +12,9 @@ import msgspec
 
 from bot.gates.config import Permission
 from bot.github import payloads
-from bot.github.errors import GitHubUnavailable
+from bot.github.errors import GitHubUnavailable, parse_answer
 from bot.github.model import TokenAccess
-from bot.github.payloads import PayloadError, get_list, get_path
+from bot.github.payloads import get_list, get_path
 from bot.github.transport import ACCEPT_HEADER, REPO_PATH, USER_AGENT, fill_path, has_dot_segment
 from bot.values import GHOST, Account
 
@@ -53,17 +53,16 @@ class UserApi:
         )
         if repository is None:
             return None
-        try:
-            where = payloads.parse_repository({"repository": repository})
-            if account := _account(user):
-                return TokenAccess(where, account, _role(repository, scopes, private=where.private))
-            # GitHub's flags are a user's. Where it names none, they give no right: what is done by it could
-            # be ascribed to nobody.
-            app = await self._app(token)
-            installed = app is not None and await self._is_installed(token, where.id)
-            return TokenAccess(where, app, Permission.READ, installed)
-        except PayloadError as error:
-            raise GitHubUnavailable(f"malformed repository from GitHub: {error}") from error
+        where = parse_answer(
+            "malformed repository from GitHub", payloads.parse_repository, {"repository": repository}
+        )
+        if account := _account(user):
+            return TokenAccess(where, account, _role(repository, scopes, private=where.private))
+        # GitHub's flags are a user's. Where it names none, they give no right: what is done by it could
+        # be ascribed to nobody.
+        app = await self._app(token)
+        installed = app is not None and await self._is_installed(token, where.id)
+        return TokenAccess(where, app, Permission.READ, installed)
 
     async def _app(self, token: str) -> Account | None:
         """The App whose token it is, None if GitHub does not say; REST has no such call."""

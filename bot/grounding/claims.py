@@ -218,10 +218,6 @@ _KINDS = (
 _CODE = regex.Regex(r"[A-Za-z_$][\w$.]*(?:::\w+)*(?:\([^)]*\))?")
 
 
-def _contents(match: ClauseMatch) -> Claim | None:
-    return match.claim(ClaimType.FILE_CONTENTS) if match.quote() else None
-
-
 def _verb(match: ClauseMatch) -> Claim | None:
     forms = {"call": ClaimForm.CALLED, "import": ClaimForm.IMPORTED}
     verb = match.group("verb").lower().removesuffix("s")
@@ -294,14 +290,6 @@ def _test_name(match: ClauseMatch) -> Claim | None:
     return _test_claim(match, f"test:{name}", _result(match)) if _IS_TEST.match(name) else None
 
 
-def _compiles(match: ClauseMatch) -> Claim | None:
-    return _test_claim(match, "kind:build", _FAIL if match.group("no") else _PASS)
-
-
-def _error(match: ClauseMatch) -> Claim | None:
-    return match.claim(ClaimType.ERROR_MESSAGES) if len(match.quote()) >= 3 else None
-
-
 def _response(match: ClauseMatch) -> Claim | None:
     route = match.group_text("route")
     if not _IS_ROUTE.search(route + match.clause):
@@ -353,23 +341,21 @@ def _git_state(subject: str, match: ClauseMatch) -> Claim | None:
     return match.claim(ClaimType.GIT_STATE, subject=subject, value=match.group("count"))
 
 
-def _cited_value(match: ClauseMatch) -> Claim | None:
-    return match.claim(ClaimType.CONFIGURATION_VALUES, subject="", value=match.group_text("val"))
-
-
 _GIT_STATES = ("behind", "commits", "conflicts", "current", "draft", "mergeable", "worktree")
 _BUILDERS: Mapping[str, Callable[[ClauseMatch], Claim | None]] = {
     **{f"git_{state}": partial(_git_state, state) for state in _GIT_STATES},
     "behavior": _behaviour,
     "check_result": _run,
-    "cited_value": _cited_value,
-    "compilation": _compiles,
-    "contents": _contents,
+    "cited_value": lambda match: match.claim(
+        ClaimType.CONFIGURATION_VALUES, subject="", value=match.group_text("val")
+    ),
+    "compilation": lambda match: _test_claim(match, "kind:build", _FAIL if match.group("no") else _PASS),
+    "contents": lambda match: match.claim(ClaimType.FILE_CONTENTS) if match.quote() else None,
     "contents_by_verb": _verb,
     "definition": lambda match: match.claim(ClaimType.FILE_LOCATION, ClaimForm.DEFINED),
     "dependency": _dependency,
     "emptiness": lambda match: match.claim(ClaimType.FILE_CONTENTS, ClaimForm.EMPTY),
-    "error": _error,
+    "error": lambda match: match.claim(ClaimType.ERROR_MESSAGES) if len(match.quote()) >= 3 else None,
     "existence": lambda match: match.claim(ClaimType.FILE_EXISTENCE, subject=""),
     "location": _at,
     "named_check": _named,

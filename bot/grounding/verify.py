@@ -29,6 +29,7 @@ from bot.grounding.model import (
     in_tree,
 )
 from bot.grounding.verify_files import CommentAnchor, located_text
+from bot.markdown.format import format_count
 from bot.markdown.scan import has_word
 from bot.pull_request.facts import BranchState, FileText, Observations, ObservedCheckRun
 
@@ -110,17 +111,13 @@ def _branch_state(claim: Claim, branch: BranchState) -> tuple[bool | None, str]:
                 return None, "the branches were not compared"
             behind = branch.behind_by == int(claim.value) if claim.value else branch.behind_by > 0
             holds = behind if claim.subject == "behind" else branch.behind_by == 0
-            return holds, f"the branch is {_commits(branch.behind_by)} behind"
+            return holds, f"the branch is {format_count(branch.behind_by, 'commit')} behind"
         case "commits":
             return branch.commits == int(
                 claim.value
-            ) if branch.commits else None, f"the branch has {_commits(branch.commits or 0)}"
+            ) if branch.commits else None, f"the branch has {format_count(branch.commits or 0, 'commit')}"
         case _:
             return branch.draft, f"the pull request is {'a' if branch.draft else 'no'} draft"
-
-
-def _commits(count: int) -> str:
-    return "1 commit" if count == 1 else f"{count} commits"
 
 
 def _of_kind(runs: list[ObservedCheckRun], kind: str, kinds: CheckKinds) -> list[ObservedCheckRun]:

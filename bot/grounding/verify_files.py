@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from bot import regex
 from bot.definitions import Definition
 from bot.grounding.model import UNREAD, Claim, ClaimForm, ClaimOutcome, ClaimResult, in_file, in_tree
+from bot.markdown.format import format_count
 from bot.markdown.scan import has_word
 from bot.paths import MAX_FILE_SIZE, differs_in_looks_only, is_inside_repository, is_secret_path, nearest_path
 from bot.pull_request.facts import EntryKind, FileText, Observations, TreeEntry, UnreadableFile
@@ -123,7 +124,7 @@ def verify_contents(claim: Claim, seen: Observations) -> ClaimResult:  # noqa: P
     if claim.form is ClaimForm.EMPTY:
         return _verify_empty(claim, path, text)
     if claim.line and claim.line > len(text.lines):
-        return in_file(path).contradicted(f"the file has {_count(len(text.lines))}")
+        return in_file(path).contradicted(f"the file has {format_count(len(text.lines), 'line')}")
     hits = _hits(claim, text)
     if claim.line:
         return _on_line(claim, path, hits)
@@ -170,7 +171,7 @@ def verify_lines(claim: Claim, seen: Observations, anchor: CommentAnchor | None 
         return _verify_anchored(claim, path, text.lines, anchor)
     last = claim.end_line or claim.line or 0
     if last > len(text.lines):
-        return in_file(path).contradicted(f"the file has {_count(len(text.lines))}")
+        return in_file(path).contradicted(f"the file has {format_count(len(text.lines), 'line')}")
     if claim.line and claim.end_line and claim.end_line < claim.line:
         return in_file(path).contradicted("the last line is before the first")
     if claim.subject and len(definitions := _definitions(claim.subject, text)) == 1:
@@ -338,7 +339,3 @@ def _lines(claim: Claim) -> str:
 
 def _at(hits: list[int]) -> str:
     return f", at line {hits[0]}" if hits else ""
-
-
-def _count(lines: int) -> str:
-    return "1 line" if lines == 1 else f"{lines} lines"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise, takewhile
@@ -88,13 +88,21 @@ def detect_degradation(
     history: Sequence[ScoredIteration], gates: Gates, limits: DegradationLimits, maximum: int
 ) -> Degradation:
     """Return the change of the last of these iterations; causes are looked for only where it got worse."""
-    last = history[-1]
-    before = history[-2] if len(history) > 1 else None
+    if len(history) < 2:
+        return Degradation(history[-1].number)
+    before, last = history[-2:]
     change = quality_delta(before, last)
-    triggers = tuple(_triggers(history, limits))
-    worse = bool(triggers) or (change is not None and change < 0)
-    signs = tuple(_signs(history, gates, limits, maximum)) if worse and before else ()
-    return Degradation(last.number, change, triggers, signs)
+    is_worse = change is not None and change < 0
+    triggers = {
+        Trigger.QUALITY_DELTA: change is not None and change < -limits.drop,
+        Trigger.CONSECUTIVE_DECREASES: _count_drops(history) >= limits.drops_in_a_row,
+        # No checks observed is not the same as none failed.
+        Trigger.VALIDATION_FAILURES_INCREASED: bool(counted_checks(before.checks))
+        and last.failed_checks > before.failed_checks,
+    }
+    held = tuple(trigger for trigger, holds in triggers.items() if holds)
+    signs = _find_signs(history, gates, limits, maximum) if held or is_worse else ()
+    return Degradation(last.number, change, held, signs)
 
 
 def render_degradation(degradation: Degradation) -> str:
@@ -116,106 +124,74 @@ def render_degradation(degradation: Degradation) -> str:
     return " ".join(parts)
 
 
-def _triggers(history: Sequence[ScoredIteration], limits: DegradationLimits) -> Iterator[Trigger]:
-    if len(history) < 2:
-        return
-    before, last = history[-2:]
-    change = quality_delta(before, last)
-    if change is not None and change < -limits.drop:
-        yield Trigger.QUALITY_DELTA
-    if _count_drops(history) >= limits.drops_in_a_row:
-        yield Trigger.CONSECUTIVE_DECREASES
-    # No checks observed is not the same as none failed.
-    if counted_checks(before.checks) and last.failed_checks > before.failed_checks:
-        yield Trigger.VALIDATION_FAILURES_INCREASED
-
-
 def _count_drops(history: Sequence[ScoredIteration]) -> int:
     """Return how many times in a row the quality fell, up to the last iteration."""
     changes = [quality_delta(before, after) for before, after in pairwise(history)]
     return sum(1 for _ in takewhile(lambda change: change is not None and change < 0, reversed(changes)))
 
 
-def _signs(
+def _find_signs(
     history: Sequence[ScoredIteration], gates: Gates, limits: DegradationLimits, maximum: int
-) -> Iterator[DegradationSign]:
+) -> tuple[DegradationSign, ...]:
     first, before, last = history[0], history[-2], history[-1]
-    yield from _over_refinement(history, limits, maximum)
-    if last.diff is None or before.diff is None:
-        return
-    yield from _style_drift(before, last, gates, limits)
-    if first.diff is not None:
-        yield from _scope_creep(first.diff, before.diff, last.diff, limits)
-    yield from _information_loss(before.diff, last.diff, limits)
+    reasons = {Cause.OVER_REFINEMENT: _over_refinement(history, limits, maximum)}
+    if last.diff is not None and before.diff is not None:
+        counts = _count_rewritten(before.diff, last.diff)
+        rise = _style_items(before, gates), _style_items(last, gates)
+        reasons[Cause.STYLE_DRIFT] = _style_drift(rise, counts, limits)
+        if first.diff is not None:
+            reasons[Cause.SCOPE_CREEP] = _scope_creep(first.diff, before.diff, last.diff, limits)
+        reasons[Cause.INFORMATION_LOSS] = _information_loss(counts, limits)
+    return tuple(DegradationSign(cause, reason) for cause, reason in reasons.items() if reason)
 
 
-def _over_refinement(
-    history: Sequence[ScoredIteration], limits: DegradationLimits, maximum: int
-) -> Iterator[DegradationSign]:
+def _over_refinement(history: Sequence[ScoredIteration], limits: DegradationLimits, maximum: int) -> str:
     peak, last = best_iteration(history), history[-1]
     since = 0 if peak is None else last.number - peak.number
     if since >= limits.iterations_since_best:
-        yield DegradationSign(
-            Cause.OVER_REFINEMENT, f"{since} iterations since the best, none of them better"
-        )
-    elif last.number > maximum:
-        yield DegradationSign(Cause.OVER_REFINEMENT, f"iteration {last.number} of a budget of {maximum}")
+        return f"{since} iterations since the best, none of them better"
+    return f"iteration {last.number} of a budget of {maximum}" if last.number > maximum else ""
 
 
-def _scope_creep(
-    first: Diff, before: Diff, last: Diff, limits: DegradationLimits
-) -> Iterator[DegradationSign]:
-    """Yield the growth since iteration 1, where this very change added to it."""
+def _scope_creep(first: Diff, before: Diff, last: Diff, limits: DegradationLimits) -> str:
+    """Return the growth since iteration 1, where this very change added to it."""
     sizes = (
         ("lines", first.lines, before.lines, last.lines, limits.growth_lines),
         ("files", len(first.files), len(before.files), len(last.files), limits.growth_files),
     )
     for noun, start, previous, now, least in sizes:
         if now > previous and now - start >= least and now >= limits.growth * start:
-            yield DegradationSign(
-                Cause.SCOPE_CREEP, f"the diff grew from {start} to {now} {noun} since iteration 1"
-            )
-            return
+            return f"the diff grew from {start} to {now} {noun} since iteration 1"
+    return ""
 
 
-def _style_drift(
-    before: ScoredIteration, last: ScoredIteration, gates: Gates, limits: DegradationLimits
-) -> Iterator[DegradationSign]:
-    """Yield the rewritten lines, where items about style and consistency rose with them.
+def _style_drift(items: tuple[int, int], counts: tuple[int, int, int], limits: DegradationLimits) -> str:
+    """Return the rewritten lines, where items about style and consistency rose with them.
 
     The items alone show no change of approach: a duplicate is one of consistency, too.
     """
-    items_before, items_now = _style_items(before, gates), _style_items(last, gates)
-    lines_before, lost, gained = _count_rewritten(before.diff, last.diff)
+    (items_before, items_now), (lines_before, lost, gained) = items, counts
     rewritten = min(lost, gained)
-    if (
-        items_now - items_before >= limits.style_items
-        and rewritten >= limits.lost_lines
-        and rewritten >= limits.lost_share * lines_before
-    ):
-        rise = f"open items about style and consistency rose from {items_before} to {items_now}"
-        yield DegradationSign(
-            Cause.STYLE_DRIFT,
-            f"{rewritten} of the {lines_before} lines added before were rewritten, and {rise}",
-        )
+    if items_now - items_before < limits.style_items:
+        return ""
+    if rewritten < limits.lost_lines or rewritten < limits.lost_share * lines_before:
+        return ""
+    rise = f"open items about style and consistency rose from {items_before} to {items_now}"
+    return f"{rewritten} of the {lines_before} lines added before were rewritten, and {rise}"
 
 
 def _style_items(scored: ScoredIteration, gates: Gates) -> int:
     return sum(item_aspect(item, gates) in _STYLE for item in distinct_items(scored.iteration.open_items))
 
 
-def _information_loss(before: Diff, last: Diff, limits: DegradationLimits) -> Iterator[DegradationSign]:
-    lines_before, lost, gained = _count_rewritten(before, last)
-    if lost >= limits.lost_lines and lost > gained and lost >= limits.lost_share * lines_before:
-        yield DegradationSign(
-            Cause.INFORMATION_LOSS, f"{lost} of the {lines_before} lines added before are gone"
-        )
+def _information_loss(counts: tuple[int, int, int], limits: DegradationLimits) -> str:
+    lines_before, lost, gained = counts
+    is_lost = lost >= limits.lost_lines and lost > gained and lost >= limits.lost_share * lines_before
+    return f"{lost} of the {lines_before} lines added before are gone" if is_lost else ""
 
 
-def _count_rewritten(before: Diff | None, last: Diff | None) -> tuple[int, int, int]:
+def _count_rewritten(before: Diff, last: Diff) -> tuple[int, int, int]:
     """Return how many lines had been added, how many of them are gone, and how many replace them."""
-    if before is None or last is None:
-        return 0, 0, 0
     unknown = {file.path for file in last.files if file.patch is None}
     readable = Diff(tuple(file for file in before.files if file.path not in unknown))
     lines_before, lines_now = added_lines(readable), added_lines(last)

@@ -8,7 +8,7 @@ from enum import Enum
 
 from bot import regex
 from bot.markdown.blocks import SpanKind, with_plain_breaks
-from bot.markdown.spans import mask_hidden
+from bot.markdown.spans import blank, mask_hidden
 
 
 class BlockKind(Enum):
@@ -45,7 +45,7 @@ _SENTENCE_END = regex.Regex(
     r"(?P<abbreviation>\b(?:[eE]\.g|[iI]\.e|[cC]f|vs|etc|approx|[nN]o|[eE]x|[aA]ka|resp)\.)"
     r"|(?P<sign>[.!?…]+[)\"'”’*_]*)(?:\s|$)|\n[ \t]*(?:[-*+•]|[0-9]{1,3}[.)])[ \t]+|\n[ \t]*\n"
 )
-
+_STRUCK_OUT = regex.Regex(r"(?s)~~.*?~~")
 
 _WRAPPED = 60
 """Characters from which a line may have been wrapped by its writer."""
@@ -143,19 +143,7 @@ def _bold_headings(blocks: list[ProseBlock], readable: str) -> Iterator[ProseBlo
 
 
 def _blank_struck_out(text: str) -> str:
-    parts: list[str] = []
-    done = 0
-    while (opening := text.find("~~", done)) >= 0:
-        closing = text.find("~~", opening + 2)
-        if closing < 0:
-            break
-        inner = text[opening:closing]
-        struck = "" if "\n\n" in inner else inner
-        parts += (text[done:opening], "".join("\n" if sign == "\n" else " " for sign in struck), "  ")
-        done = closing + 2
-        if not struck:
-            parts[-2:] = [inner, "~~"]
-    return "".join((*parts, text[done:]))
+    return _STRUCK_OUT.sub(lambda struck: struck[0] if "\n\n" in struck[0] else blank(struck[0]), text)
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:

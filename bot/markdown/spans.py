@@ -290,7 +290,7 @@ def mask_hidden(body: str, *hidden: SpanKind) -> str:
     done = 0
     for kind, start, end in _pieces(body):
         if kind in hidden:
-            parts += (body[done:start], _blank(body[start:end]))
+            parts += (body[done:start], blank(body[start:end]))
             done = end
     return "".join((*parts, body[done:])) if parts else body
 
@@ -361,7 +361,8 @@ def has_visible_text(body: str) -> bool:
     return bool(mask_hidden(body, SpanKind.COMMENT).strip())
 
 
-def _blank(text: str) -> str:
+def blank(text: str) -> str:
+    """Replace all but the ends of lines by blanks."""
     lines = (line.split("\r") for line in text.split("\n"))
     return "\n".join(["\r".join([" " * len(part) for part in line]) for line in lines])
 

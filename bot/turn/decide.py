@@ -170,7 +170,7 @@ def conclude(
         body=body,
         fingerprint=fingerprint,
         issues=feedback.issues,
-        blocking=_blocking_tags(feedback),
+        blocking=feedback.blocking_tags,
         anew=is_reposted,
         adopts=sticky is None and not pull_request.seen_opening,
     )
@@ -245,10 +245,6 @@ def _should_repost(feedback: Feedback, rules: RepositoryRules) -> bool:
     return (is_agent or rules.comment.repost is RepostPolicy.ALWAYS) and any(
         finding.item.status in worse for gate in feedback.blocking for finding in gate.findings
     )
-
-
-def _blocking_tags(feedback: Feedback) -> tuple[str, ...]:
-    return tuple(gate.tag for gate in feedback.blocking if gate.tag)
 
 
 def _no_comment(assessment: Assessment) -> Decision:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime
@@ -150,9 +151,22 @@ def item_key(verdict: Verdict, item: Item) -> ItemKey:
     return verdict.id, item.tag, item.place, item.words
 
 
+def _items_by_key(pull_request: PullRequest) -> dict[ItemKey, Item]:
+    return {item_key(verdict, item): item for verdict in pull_request.verdicts for item in verdict.items}
+
+
+def _change_items(pull_request: PullRequest, change: Callable[[Verdict, Item], Item]) -> PullRequest:
+    verdicts = []
+    for verdict in pull_request.verdicts:
+        items = tuple(change(verdict, item) for item in verdict.items)
+        is_same = all(map(operator.is_, items, verdict.items))
+        verdicts.append(verdict if is_same else replace(verdict, items=items))
+    return replace(pull_request, verdicts=tuple(verdicts))
+
+
 def files_for_fixes(before: PullRequest, after: PullRequest) -> tuple[tuple[str, str], ...]:
     """Return head and path of the files that new items with a certain fix are located in."""
-    seen_before = {item_key(verdict, item) for verdict in before.verdicts for item in verdict.items}
+    seen_before = _items_by_key(before)
     wanted = dict.fromkeys(
         (verdict.head, item.place.path)
         for verdict in after.verdicts
@@ -165,35 +179,19 @@ def files_for_fixes(before: PullRequest, after: PullRequest) -> tuple[tuple[str,
 
 def add_fixes(before: PullRequest, after: PullRequest, files: Mapping[str, str]) -> PullRequest:
     """Add every fix that follows from these files, and keep the fixes computed earlier."""
-    earlier_fixes = {
-        item_key(verdict, item): item.suggestion
-        for verdict in before.verdicts
-        for item in verdict.items
-        if has_certain_fix(item.tag) and item.suggestion
-    }
-    if not earlier_fixes and not files:
-        return after
-    verdicts = tuple(
-        replace(
-            verdict, items=tuple(_fix_item(item, verdict, earlier_fixes, files) for item in verdict.items)
-        )
-        for verdict in after.verdicts
-    )
-    return replace(after, verdicts=verdicts)
+    earlier = _items_by_key(before)
 
+    def fix_item(verdict: Verdict, item: Item) -> Item:
+        if not _is_fixable(item) or item.place is None:
+            return item
+        text = files.get(file_key(verdict.head or "", item.place.path))
+        if text is not None:
+            fix = compute_fix(item, text, verdict.at.date())
+        else:
+            fix = earlier.get(item_key(verdict, item), item).suggestion
+        return replace(item, suggestion=fix) if fix else item
 
-def _fix_item(
-    item: Item, verdict: Verdict, earlier_fixes: Mapping[ItemKey, str | None], files: Mapping[str, str]
-) -> Item:
-    if not _is_fixable(item) or item.place is None:
-        return item
-    text = files.get(file_key(verdict.head or "", item.place.path))
-    fix = (
-        compute_fix(item, text, verdict.at.date())
-        if text is not None
-        else earlier_fixes.get(item_key(verdict, item))
-    )
-    return replace(item, suggestion=fix) if fix else item
+    return _change_items(after, fix_item)
 
 
 def _is_fixable(item: Item) -> bool:
@@ -210,26 +208,26 @@ _Lines = Mapping[int, str]
 def add_context(before: PullRequest, after: PullRequest, facts: Facts) -> PullRequest:
     """Add the lines around each item's location, and keep those added earlier."""
     lines_by_file = _lines_by_file(after, facts)
-    earlier_items = {
-        item_key(verdict, item): item
-        for verdict in before.verdicts
-        for item in verdict.items
-        if item.context_after
-    }
-    if not lines_by_file and not earlier_items:
-        return after
-    verdicts = tuple(
-        replace(
-            verdict,
-            items=tuple(
-                _add_surrounding(item, verdict, lines_by_file, earlier_items) for item in verdict.items
-            ),
-        )
-        if verdict.stance is Stance.REJECTS
-        else verdict
-        for verdict in after.verdicts
-    )
-    return replace(after, verdicts=verdicts)
+    earlier = _items_by_key(before)
+
+    def add_surrounding(verdict: Verdict, item: Item) -> Item:
+        place = item.place
+        if verdict.stance is not Stance.REJECTS or place is None or place.line is None or item.context_after:
+            return item
+        if is_secret_path(place.path):
+            return item
+        lines = lines_by_file.get(file_key(verdict.head or "", place.path))
+        if lines is None:
+            same = earlier.get(item_key(verdict, item))
+            if same is None or not same.context_after:
+                return item
+            return replace(item, context_before=same.context_before, context_after=same.context_after)
+        last = place.end_line or place.line
+        above = _join_lines(lines, range(place.line - CONTEXT_LINES, place.line))
+        below = _join_lines(lines, range(last + 1, last + 1 + CONTEXT_LINES))
+        return replace(item, context_before=item.context_before or above, context_after=below)
+
+    return _change_items(after, add_surrounding)
 
 
 def files_at_head(facts: Facts) -> dict[str, str]:
@@ -253,29 +251,6 @@ def _lines_by_file(pull_request: PullRequest, facts: Facts) -> dict[str, _Lines]
     for key, text in files_at_head(facts).items():
         lines_by_file[key] = dict(enumerate(text.splitlines(), 1))
     return lines_by_file
-
-
-def _add_surrounding(
-    item: Item, verdict: Verdict, lines_by_file: Mapping[str, _Lines], earlier_items: Mapping[ItemKey, Item]
-) -> Item:
-    place = item.place
-    if place is None or place.line is None or item.context_after or is_secret_path(place.path):
-        return item
-    lines = lines_by_file.get(file_key(verdict.head or "", place.path))
-    if lines is None:
-        earlier = earlier_items.get(item_key(verdict, item))
-        return (
-            replace(item, context_before=earlier.context_before, context_after=earlier.context_after)
-            if earlier
-            else item
-        )
-    last = place.end_line or place.line
-    return replace(
-        item,
-        context_before=item.context_before
-        or _join_lines(lines, range(place.line - CONTEXT_LINES, place.line)),
-        context_after=_join_lines(lines, range(last + 1, last + 1 + CONTEXT_LINES)),
-    )
 
 
 def _join_lines(lines: _Lines, numbers: range) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from typing import Any
@@ -26,14 +26,7 @@ _AROUND_COLON = " \t\n*_)\"'”’"
 CLOSERS = " \t\n*_)\"'”’`"
 _CODE = "`"
 _QUOTED = frozenset('`"“')
-_REFUSALS = frozenset({"don't", "can't", "cannot", "not", "doesn't", "won't", "never", "shouldn't"})
 _FEWEST_REFUSING = 3
-_GOING_ON_WORDS = "it it's this that i i'm i've we which really especially very so much great good"
-_GOING_ON = frozenset(_GOING_ON_WORDS.split())
-"""Words with which thanks go on: what follows says nothing else unless it takes something back."""
-_NEGATIONS = frozenset(
-    {"not", "don't", "doesn't", "didn't", "never", "won't", "forgot", "forgets", "fails", "failed"}
-)
 
 
 class PhraseList:
@@ -74,14 +67,28 @@ class RemarkPhrases:
     concessions: PhraseList
     harms: PhraseList
     repeats: PhraseList
+    refusals: frozenset[str]
+    continuations: frozenset[str]
+    negations: frozenset[str]
+    titles: Mapping[str, Any]
+    doubts: Mapping[str, Sequence[str]]
 
 
 @cache
 def shipped_phrases() -> RemarkPhrases:
     """Return the phrases that come with the product."""
-    values = load_rules("phrases")
-    lists = [PhraseList(values[name.name]) for name in fields(RemarkPhrases)[1:]]
-    return RemarkPhrases(frozenset(values["fillers"].split()), *lists)
+    return RemarkPhrases(
+        **{name: _read(value) for name, value in load_rules("phrases").items() if name != "phrases"}
+    )
+
+
+def _read(value: Any) -> Any:
+    match value:
+        case str():
+            return frozenset(value.split())
+        case list():
+            return PhraseList(value)
+    return value
 
 
 def split_words(text: str) -> list[str]:
@@ -111,7 +118,7 @@ def states_something(sentence: str, *, has_location: bool = False) -> bool:
         if len(others) == len(clauses) or not others:
             return phrases.reservations.has(tokens)
         remainder = ", ".join(others)
-        goes_on = not _GOING_ON.isdisjoint(split_words(remainder)[:1])
+        goes_on = not phrases.continuations.isdisjoint(split_words(remainder)[:1])
         words = split_words(remainder)
         is_more = phrases.reservations.has(words) or phrases.harms.has(words)
         return (is_more or not goes_on) and states_something(remainder, has_location=has_location)
@@ -162,7 +169,7 @@ def _only_points(tokens: Sequence[str]) -> bool:
     if len(tokens) > MAX_POINTING_WORDS:
         return False
     phrases = shipped_phrases()
-    is_refusal = len(tokens) >= _FEWEST_REFUSING and not _REFUSALS.isdisjoint(tokens)
+    is_refusal = len(tokens) >= _FEWEST_REFUSING and not phrases.refusals.isdisjoint(tokens)
     if is_refusal and not phrases.pointing.has(tokens):
         return False  # "Please don't do that" names nothing, and asks for something
     pointing = {index for start, end in phrases.pointing.find(tokens) for index in range(start, end)}
@@ -200,15 +207,16 @@ def is_hedged(text: str) -> bool:
         return True
     first = split_words(stated[0])
     return is_question(stated[0]) or any(
-        _NEGATIONS.isdisjoint(first[max(0, start - 2) : start]) for start, _ in phrases.hedges.find(first)
+        phrases.negations.isdisjoint(first[max(0, start - 2) : start])
+        for start, _ in phrases.hedges.find(first)
     )
 
 
 def _leaves_open(sentences: Sequence[str]) -> bool:
     """Whether a remark that calls nothing wrong ends by asking whether to change anything."""
     *before, last = (split_words(sentence) for sentence in sentences)
-    harms = shipped_phrases().harms
-    is_wrong = any(harms.has(tokens) or not _NEGATIONS.isdisjoint(tokens) for tokens in before)
+    phrases = shipped_phrases()
+    is_wrong = any(phrases.harms.has(tokens) or not phrases.negations.isdisjoint(tokens) for tokens in before)
     return not is_wrong and any(tuple(last[: len(start)]) == start for start in _UNDECIDED)
 
 
@@ -219,37 +227,19 @@ def repeats_earlier(body: str) -> bool:
     return any(repeats.has(split_words(readable[start:end])) for start, end in sentence_spans(readable))
 
 
-_BEFORE_MENTION = regex.Regex(
-    r"\b(?:no|not|never|none|neither|nor|without|isn't|aren't|wasn't|weren't|don't|doesn't|didn't|hasn't|haven't"
-    r"|can't|cannot|won't|nothing|free of|if|unless|whether|in case|suppose|imagine|assuming|otherwise|as if"
-    r"|fix(?:ed|es|ing)?|resolv(?:ed|es|ing)|remov(?:ed|es|ing)|handl(?:ed|es)|clos(?:ed|es)|avoid(?:ed|s)?"
-    r"|prevent(?:ed|s)?|used to|previously|formerly|once had|already)\b[^,;:.!?]{0,60}$",
-    ignore_case=True,
-)
-_DEMANDED = regex.Regex(
-    r"(?:^|\b(?:please|can you|could you|must|should|need to|needs to|have to|to|you'll want to)\s)\s*"
-    r"(?:fix|resolve|remove|avoid|handle|prevent|close)\b[^,;:.!?]{0,60}$",
-    ignore_case=True,
-)
-_AFTER_MENTION = regex.Regex(
-    r"^[^!?\n]{0,40}?(?:\s*[:=–—-]+\s*(?:none|no|nope|n/a|0|zero|ok|okay|fine|clear|clean|nothing|passed|✅|✓)\b"
-    r"|\s*[:–—-]*\s*[✅✓]"
-    r"|\b(?:was|were|is now|are now|got|has been|have been|been)\s+(?:\w+\s+)?"
-    r"(?:fixed|resolved|addressed|removed|handled|gone)\b"
-    r"|\bno longer\b|\bnow (?:gone|fixed|handled|resolved)\b"
-    r"|\b(?:is|are)\s+(?:fixed|gone|resolved|handled|fine|good|covered)\b"
-    r"|\b(?:not|never) (?:found|an issue|a problem|present|needed|required|seen|apply)\b"
-    r"|\bbefore (?:your|this|the|my) (?:change|pr|pull|patch|commit|branch)\b"
-    r"|\b(?:on|in) (?:main|master) (?:too|already|as well)\b"
-    r"|\b(?:previously|in the past|last (?:week|month|year|time)|yesterday)\b"
-    r"|\bisn't (?:an issue|a problem|needed)\b)",
-    ignore_case=True,
-)
-_ASKS = regex.Regex(
-    r"^[\s*_-]*(?:please|(?:can|could|would|will) you|can we|could we|shouldn't"
-    r"|should (?:this|that|it|these|there))\b",
-    ignore_case=True,
-)
+@cache
+def _doubt(pattern: str) -> regex.Regex:
+    """Compile a pattern in which `<name>` stands for any of the doubts of this name."""
+    for name, patterns in shipped_phrases().doubts.items():
+        pattern = pattern.replace(f"<{name}>", f"(?:{'|'.join(patterns)})")
+    return regex.Regex(pattern, ignore_case=True)
+
+
+_NEAR = r"\b[^,;:.!?]{0,60}$"
+_BEFORE_MENTION = rf"\b<before>{_NEAR}"
+_DEMANDED = rf"(?:^|\b<demands>\s)\s*<repairs>{_NEAR}"
+_AFTER_MENTION = r"^[^!?\n]{0,40}?<after>"
+_ASKS = r"^[\s*_-]*<asks>\b"
 _REACH = 300
 
 
@@ -261,13 +251,13 @@ def is_doubted(text: str, start: int, end: int) -> bool:
     first = _sentence_start(text, start)
     last = _sentence_end(text, end)
     sentence = text[first:last]
-    if is_question(sentence) and not _ASKS.match(sentence):
+    if is_question(sentence) and not _doubt(_ASKS).match(sentence):
         return True
     if not states_something(sentence.rstrip(CLOSERS).rstrip(":"), has_location=True):
         return True
     before = text[max(first, start - _REACH) : start]
-    is_denied = _BEFORE_MENTION.search(before) and not _DEMANDED.search(before)
-    return bool(is_denied) or _AFTER_MENTION.search(text[end : min(last, end + _REACH)]) is not None
+    is_denied = _doubt(_BEFORE_MENTION).search(before) and not _doubt(_DEMANDED).search(before)
+    return bool(is_denied) or _doubt(_AFTER_MENTION).search(text[end : min(last, end + _REACH)]) is not None
 
 
 _ENDS = (". ", "! ", "? ", "\n")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import takewhile
 
 from bot import regex
@@ -117,40 +118,32 @@ class _Section:
     place: Location | None = None
 
 
-_MINOR_WORDS = "optional minor non-blocking nonblocking nice-to-have trivial question questions"
-_MAJOR_WORDS = "blocking blocker blockers critical must must-fix required"
-_OTHER_WORDS = "thoughts praise positives strengths positive summary overview"
-_SECTION_WORDS: dict[str, tuple[str | None, bool | None]] = {
-    **{word: (label, False) for label in WARNING_LABELS for word in (label, f"{label}s")},
-    **dict.fromkeys(("todo", "todos"), ("todo", True)),
-    **dict.fromkeys(_MINOR_WORDS.split(), (None, False)),
-    **dict.fromkeys(_MAJOR_WORDS.split(), (None, True)),
-    **dict.fromkeys(_OTHER_WORDS.split(), (None, None)),
-}
-_GOOD_TITLES = (
-    "what works",
-    "what's good",
-    "what is good",
-    "what i like",
-    "the good",
-    "looks good",
-    "done well",
-)
+@cache
+def _section_words() -> Mapping[str, tuple[str | None, bool | None]]:
+    """Return the label and the severity that words of a title give the list below it."""
+    titles = shipped_phrases().titles
+    return {
+        **{word: (label, False) for label in WARNING_LABELS for word in (label, f"{label}s")},
+        **dict.fromkeys(("todo", "todos"), ("todo", True)),
+        **dict.fromkeys(titles["minor"].split(), (None, False)),
+        **dict.fromkeys(titles["major"].split(), (None, True)),
+        **dict.fromkeys(titles["other"].split(), (None, None)),
+    }
 
 
 def _section(text: str, repository: str | None = None) -> _Section:
     """Read a title: which severity it gives the list below, and which file that is about."""
+    phrases, section_words = shipped_phrases(), _section_words()
     tokens = split_words(text)
     place, _ = find_place(text, repository=repository)
     lowered = " ".join(tokens)
-    if len(tokens) <= 8 and any(map(lowered.startswith, _GOOD_TITLES)):
+    if len(tokens) <= 8 and any(map(lowered.startswith, phrases.titles["good"])):
         return _Section(is_silent=True)
-    fillers = shipped_phrases().fillers
-    named = [token for token in tokens if token in _SECTION_WORDS]
-    others = [token for token in tokens if token not in _SECTION_WORDS and token not in fillers]
+    named = [token for token in tokens if token in section_words]
+    others = [token for token in tokens if token not in section_words and token not in phrases.fillers]
     if not named or others or len(tokens) > 8:
         return _Section(place=place)
-    label, blocks = _SECTION_WORDS[named[0]]
+    label, blocks = section_words[named[0]]
     return _Section(label, blocks, is_silent=blocks is None, place=place)
 
 

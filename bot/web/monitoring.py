@@ -57,15 +57,15 @@ MAX_SERIES_PER_REPOSITORY = 50
 """Authors, and tags, with series of their own: one more is one less."""
 METRICS_MAX_AGE = 30.0
 """Seconds for which the last days are not counted again."""
-QUEUE_METRICS_MAX_AGE = 2.0
-"""Seconds for which the queue is not: anybody may ask, as often as they like."""
+STATUS_MAX_AGE = 2.0
+"""Seconds for which queue and status are not read again: anybody may ask, as often as they like."""
 OTHER = "other"
 """The label of what has a name that not everybody may read."""
 
 
 @dataclass(slots=True)
-class Metrics:
-    """Answers `GET /metrics`."""
+class Monitoring:
+    """Answers `GET /metrics`, `/` and `/status.json`; without the token nothing in them names anybody."""
 
     meter: Meter
     store: Store
@@ -74,15 +74,22 @@ class Metrics:
     """Those of the shipped packs; any other is a repository's own, or a reviewer's."""
     now: Callable[[], datetime]
     _queue: SingleFlightCache[str, QueueCounts] = field(
-        default_factory=lambda: SingleFlightCache(QUEUE_METRICS_MAX_AGE)
+        default_factory=lambda: SingleFlightCache(STATUS_MAX_AGE)
+    )
+    _status: SingleFlightCache[str, StoreStatus] = field(
+        default_factory=lambda: SingleFlightCache(STATUS_MAX_AGE)
     )
     _recent: SingleFlightCache[str, RecentCounts] = field(
         default_factory=lambda: SingleFlightCache(METRICS_MAX_AGE)
     )
 
     def routes(self) -> list[web.RouteDef]:
-        """The one route."""
-        return [web.get("/metrics", self.show, allow_head=False)]
+        """The routes of the metrics, and of the status as a page and as JSON."""
+        return [
+            web.get("/metrics", self.show, allow_head=False),
+            web.get("/", self.page),
+            web.get("/status.json", self.json),
+        ]
 
     async def show(self, request: web.Request) -> web.Response:
         """Everything without names; with the token also by repository, author and a repository's own tags."""
@@ -117,6 +124,77 @@ class Metrics:
 
     def _public(self, tag: str) -> str:
         return tag if not tag or tag in self.tags else OTHER
+
+    async def page(self, request: web.Request) -> web.Response:
+        """The page for people; it loads itself again, without a script."""
+        try:
+            status: dict[str, Any] | None = await self._describe(request)
+        except StoreUnavailable:
+            status = None
+        return page_response(
+            "status.html", {"status": status, "ago": format_age}, status=200 if status else 503
+        )
+
+    async def json(self, request: web.Request) -> web.Response:
+        """The same for programs."""
+        try:
+            response = json_response(200, await self._describe(request))
+        except StoreUnavailable:
+            response = problem_response(503, "The store is unavailable.")
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    async def _describe(self, request: web.Request) -> dict[str, Any]:
+        status = await self._status.get("status", partial(self.store.read, load_status))
+        is_operator = has_token(request, self.token)
+        now = self.now()
+
+        def age(at: datetime | None) -> float | None:
+            return None if at is None else round(max(0.0, (now - at).total_seconds()), 1)
+
+        return {
+            "version": _version(),
+            "store": f"PostgreSQL {status.postgres_version}" if status.postgres_version else "SQLite",
+            "queue": {
+                "deliveries": status.queued,
+                "lanes_due": status.lanes_due,
+                "owed_writes": status.owed_writes,
+                "oldest_seconds": age(status.oldest_waiting),
+            },
+            "last_delivery_seconds": age(status.last_delivery),
+            "reconciled_seconds": age(status.reconciled_at),
+            "parked": {
+                "count": status.parked_count,
+                "deliveries": [
+                    _describe_parked(one, age(one.parked_at), is_operator=is_operator)
+                    for one in status.parked
+                ],
+            },
+            "budgets": self._budgets(status, now),
+        }
+
+    def _budgets(self, status: StoreStatus, now: datetime) -> list[dict[str, Any]]:
+        """GitHub's limits by installation: requests as this process saw them, writes of all processes."""
+        writes = {budget.installation_id: budget for budget in status.budgets}
+        rows = []
+        told = dict(self.meter.budgets)
+        scarcest = nsmallest(MAX_ROWS, told, key=lambda identity: told[identity].remaining)
+        # Installation 0 is the App itself, which has a budget of its own.
+        for identity in sorted({*writes, *scarcest}):
+            wrote, requests = writes.get(identity), told.get(identity)
+            paused = wrote.paused_until if wrote else None
+            rows.append(
+                {
+                    "installation": identity,
+                    "requests_left": requests.remaining if requests else None,
+                    "requests_limit": requests.limit if requests else None,
+                    "writes_last_minute": wrote.last_minute if wrote else 0,
+                    "writes_last_hour": wrote.last_hour if wrote else 0,
+                    "writes_limits": [window.most for window in RATE_WINDOWS],
+                    "paused_seconds": paused and max(0.0, round((paused - now).total_seconds(), 1)),
+                }
+            )
+        return rows
 
 
 def without_ids(counts: QueueCounts) -> QueueCounts:
@@ -255,7 +333,7 @@ def _show_claims(gauges: _Gauges, reviewed: Mapping[str, tuple[ReviewerRates, ..
     what = "Feedback items with a written explanation"
     gauges.series("whetstone_worded_items", what, ("vague",), worded)
     for name, what in _RATES.items():
-        gauges.value(f"whetstone_{name}", what, getattr(claims, name))
+        gauges.value(f"whetstone_{name}", what, claims.figures[name])
 
 
 def _show_validators(gauges: _Gauges, reviewed: Mapping[str, tuple[ReviewerRates, ...]]) -> None:
@@ -270,7 +348,7 @@ def _show_validators(gauges: _Gauges, reviewed: Mapping[str, tuple[ReviewerRates
     vague = ((key, rates.vague.part) for key, rates in listed)
     gauges.series("whetstone_validator_vague_items", what, labels, vague)
     for name, what in _RATES.items():
-        known = ((key, getattr(rates.claims, name)) for key, rates in listed)
+        known = ((key, rates.claims.figures[name]) for key, rates in listed)
         rated = ((key, rate) for key, rate in known if rate is not None)
         gauges.series(f"whetstone_validator_{name}", what, labels, rated)
 
@@ -293,97 +371,7 @@ def _most(rows: Iterable[tuple[BrokenGateKey, int]], label: int) -> set[tuple[st
     }
 
 
-STATUS_MAX_AGE = 2.0
-"""Seconds for which the store is not asked again: anybody may look, as often as they like."""
 _ERROR_NAME = regex.Regex(r"^[A-Za-z_]{1,60}:")
-
-
-@dataclass(slots=True)
-class StatusPage:
-    """Answers `GET /` and `GET /status.json`; without the token nothing in them names anybody."""
-
-    meter: Meter
-    store: Store
-    token: str | None
-    now: Callable[[], datetime]
-    _status: SingleFlightCache[str, StoreStatus] = field(
-        default_factory=lambda: SingleFlightCache(STATUS_MAX_AGE)
-    )
-
-    def routes(self) -> list[web.RouteDef]:
-        """The page, and its content as JSON."""
-        return [web.get("/", self.page), web.get("/status.json", self.json)]
-
-    async def page(self, request: web.Request) -> web.Response:
-        """The page for people; it loads itself again, without a script."""
-        try:
-            status: dict[str, Any] | None = await self._describe(request)
-        except StoreUnavailable:
-            status = None
-        return page_response(
-            "status.html", {"status": status, "ago": format_age}, status=200 if status else 503
-        )
-
-    async def json(self, request: web.Request) -> web.Response:
-        """The same for programs."""
-        try:
-            response = json_response(200, await self._describe(request))
-        except StoreUnavailable:
-            response = problem_response(503, "The store is unavailable.")
-        response.headers["Cache-Control"] = "no-store"
-        return response
-
-    async def _describe(self, request: web.Request) -> dict[str, Any]:
-        status = await self._status.get("status", partial(self.store.read, load_status))
-        is_operator = has_token(request, self.token)
-        now = self.now()
-
-        def age(at: datetime | None) -> float | None:
-            return None if at is None else round(max(0.0, (now - at).total_seconds()), 1)
-
-        return {
-            "version": _version(),
-            "store": f"PostgreSQL {status.postgres_version}" if status.postgres_version else "SQLite",
-            "queue": {
-                "deliveries": status.queued,
-                "lanes_due": status.lanes_due,
-                "owed_writes": status.owed_writes,
-                "oldest_seconds": age(status.oldest_waiting),
-            },
-            "last_delivery_seconds": age(status.last_delivery),
-            "reconciled_seconds": age(status.reconciled_at),
-            "parked": {
-                "count": status.parked_count,
-                "deliveries": [
-                    _describe_parked(one, age(one.parked_at), is_operator=is_operator)
-                    for one in status.parked
-                ],
-            },
-            "budgets": self._budgets(status, now),
-        }
-
-    def _budgets(self, status: StoreStatus, now: datetime) -> list[dict[str, Any]]:
-        """GitHub's limits by installation: requests as this process saw them, writes of all processes."""
-        writes = {budget.installation_id: budget for budget in status.budgets}
-        rows = []
-        told = dict(self.meter.budgets)
-        scarcest = nsmallest(MAX_ROWS, told, key=lambda identity: told[identity].remaining)
-        # Installation 0 is the App itself, which has a budget of its own.
-        for identity in sorted({*writes, *scarcest}):
-            wrote, requests = writes.get(identity), told.get(identity)
-            paused = wrote.paused_until if wrote else None
-            rows.append(
-                {
-                    "installation": identity,
-                    "requests_left": requests.remaining if requests else None,
-                    "requests_limit": requests.limit if requests else None,
-                    "writes_last_minute": wrote.last_minute if wrote else 0,
-                    "writes_last_hour": wrote.last_hour if wrote else 0,
-                    "writes_limits": [window.most for window in RATE_WINDOWS],
-                    "paused_seconds": paused and max(0.0, round((paused - now).total_seconds(), 1)),
-                }
-            )
-        return rows
 
 
 @cache

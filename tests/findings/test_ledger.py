@@ -151,6 +151,34 @@ def test_dismissing_the_newest_review_of_a_validator_leaves_nothing_open_that_re
     assert found == [("alice", "withdrawn")] * 3 + [("bob", "new"), ("alice", "withdrawn")]
 
 
+@pytest.mark.parametrize(("facts", "status"), [({"by_line": True}, "new"), ({}, "withdrawn")])
+def test_a_line_that_is_edited_out_leaves_what_was_said_before(facts, status):
+    story = Story().reject(TAG).reject(OTHER, **facts).change_verdict(1, lifted_at=at_minute(50))
+    assert story.statuses() == {TAG: status, OTHER: "withdrawn"}
+    assert [len(v.items) for v in standing_verdicts(build_ledger(story.pull_request))] == [1] * bool(facts)
+
+
+def test_a_deleted_comment_brings_back_nothing_that_it_had_replaced():
+    first, second = (f"comment:{number}" for number in (1, 2))
+    story = Story().reject(TAG, id=first).reject(OTHER, id=second).change_verdict(1, lifted_at=at_minute(50))
+    assert story.statuses() == {TAG: "new", OTHER: "withdrawn"}
+    story = Story().reject(TAG, id=first).reject(TAG, id=second).change_verdict(1, lifted_at=at_minute(50))
+    assert story.statuses() == {TAG: "new"}, "the first one says so still"
+    assert story.change_verdict(0, lifted_at=at_minute(51)).statuses() == {TAG: "withdrawn"}
+    story = Story().reject(TAG, id=first).push("b").reject(OTHER, id=second)
+    story.change_verdict(1, lifted_at=at_minute(50))
+    assert story.statuses() == {TAG: "fixed", OTHER: "withdrawn"}
+    assert standing_verdicts(build_ledger(story.pull_request)) == ()
+
+
+def test_a_comment_that_rejects_without_a_tag_stands():
+    gone = Item(TAG, removed_at=at_minute(50))
+    for items in ((), (gone,)):
+        story = Story().reject(*items, id="comment:1")
+        (stands,) = standing_verdicts(build_ledger(story.pull_request))
+        assert (stands.stance, stands.items) == (Stance.REJECTS, ())
+
+
 def test_a_dismissed_approval_opens_and_closes_nothing():
     story = Story().reject(TAG).push("b").approve().change_verdict(1, lifted_at=at_minute(50))
     assert story.statuses() == {TAG: "fixed"}
@@ -160,6 +188,23 @@ def test_a_dismissed_approval_opens_and_closes_nothing():
 def test_what_is_edited_out_of_a_review_is_withdrawn():
     gone = Item(TAG, removed_at=at_minute(50))
     assert Story().reject(gone, OTHER).statuses() == {TAG: "withdrawn", OTHER: "new"}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "statuses"),
+    [
+        (inline(1), inline(1, tag=TAG), {TAG: "new"}),
+        (inline(1, tag=TAG), inline(1), {"wrong here": "new"}),
+        (inline(1, tag=TAG), inline(1, tag=OTHER), {TAG: "withdrawn", OTHER: "new"}),
+        (prose("the cache is slow"), prose("The cache is slow!"), {"The cache is slow!": "new"}),
+    ],
+)
+def test_what_is_edited_into_other_words_stays(before, now, statuses):
+    story = Story().reject(now, replace(before, removed_at=at_minute(50)))
+    assert story.statuses() == statuses
+    assert [item.words for v in standing_verdicts(build_ledger(story.pull_request)) for item in v.items] == [
+        now.words
+    ]
 
 
 def test_a_maintainers_dismissal_holds_at_that_head_and_ends_at_a_later_report():
@@ -368,6 +413,16 @@ def test_beyond_the_limit_closed_findings_go_first():
     story.reject(*(prose(f"new {number}") for number in range(MAX_FINDINGS)))
     ledger = build_ledger(story.pull_request)
     assert (len(ledger.findings), len(ledger.open), ledger.omitted) == (MAX_FINDINGS, MAX_FINDINGS, 100)
+
+
+def test_however_many_findings_were_closed_the_newest_are_listed():
+    story = Story()
+    for number in range(6):
+        story.reject(*(prose(f"round {number} remark {part}") for part in range(300))).approve()
+    story.reject(*(prose(f"last remark {part}") for part in range(300)))
+    ledger = build_ledger(story.pull_request)
+    assert {finding.item.words.split()[0] for finding in ledger.open} == {"last"}
+    assert (len(ledger.findings), len(ledger.open), ledger.omitted) == (MAX_FINDINGS, 300, 1_600)
 
 
 def test_the_history_says_who_changed_the_status_when_and_where():

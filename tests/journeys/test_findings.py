@@ -182,6 +182,21 @@ async def test_what_is_edited_out_or_deleted_is_withdrawn_and_what_is_added_is_n
     }
 
 
+async def test_a_remark_that_is_edited_stays_the_same_finding(journey, pull):
+    submitted = review(journey, pull, REJECT, "- the cache is never emptied", (5, "this hides the KeyError"))
+    await settle(journey)
+    journey.github.edit_review(submitted, "- The cache is *never* emptied!")
+    journey.github.edit_review_comment(first_comment(submitted), "[date_errors] this hides the KeyError")
+    await settle(journey)
+    listed = await asked(journey, pull, "findings")
+    assert [(each["id"], each["status"], each["tag"]) for each in listed["findings"]] == [
+        ("f1", "new", None),
+        ("f2", "new", "date_errors"),
+    ]
+    assert journey.markers(pull)[0]["issues"] == ["date_errors"]
+    assert journey.markers(pull)[0]["open"] == {"blocking": 2, "warnings": 0}
+
+
 async def test_a_review_dismissed_on_github_withdraws_its_own_findings_alone(journey, pull):
     submitted = review(journey, pull, REJECT, DATE)
     await settle(journey)

@@ -43,7 +43,7 @@ def examples(*names):
     return [pytest.param(entry["example"], id=entry["phrase"]) for name in names for entry in PHRASES[name]]
 
 
-@pytest.mark.parametrize("name", sorted(PHRASES.keys() - {"phrases", "fillers"}))
+@pytest.mark.parametrize("name", [name for name, entries in PHRASES.items() if isinstance(entries, list)])
 def test_a_phrase_stands_in_its_example(name):
     phrases = [(f" {' '.join(split_words(entry['phrase']))} ", entry["example"]) for entry in PHRASES[name]]
     assert [one for one, example in phrases if one not in f" {' '.join(split_words(example))} "] == []

@@ -58,57 +58,6 @@ from bot.web.responses import (
 _MAX_NUMBER = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequestEndpoints:
-    """Endpoints of one pull request, for callers who may read its repository."""
-
-    store: Store
-    rule_book: RuleBook
-    site: LinkContext
-    now: Callable[[], datetime]
-
-    def routes(self, guard: RepositoryGuard) -> list[web.RouteDef]:
-        """The routes about a pull request."""
-        return [
-            guard.get("/pulls/{number}/feedback", self.feedback),
-            guard.get("/pulls/{number}/findings", self.all_findings),
-            guard.get("/pulls/{number}/selection-report", self.selection_report),
-        ]
-
-    async def feedback(self, request: web.Request, access: TokenAccess) -> web.Response:
-        """The documents, newest first, and the progress of the iterations."""
-        pull, lane = await self._load(request, access)
-        page, links = paginate(request, await self.store.read(load_documents, lane))
-        rules = await self.rule_book.rules(access.repository)
-        progress = _describe_progress(pull, rules, self.site)
-        return cached_response(request, {"documents": page, **progress}, links=links)
-
-    async def all_findings(self, request: web.Request, access: TokenAccess) -> web.Response:
-        """Every finding with its status and history, open or closed, and whose turn it is."""
-        pull, _ = await self._load(request, access)
-        rules = await self.rule_book.rules(access.repository)
-        content = await asyncio.to_thread(describe_findings, pull, rules, self.now())
-        page, links = paginate(request, content["findings"])
-        return cached_response(request, {**content, "findings": page}, links=links)
-
-    async def selection_report(self, request: web.Request, access: TokenAccess) -> web.Response:
-        """The report as Markdown."""
-        from bot.iterations.selection import selection_report_markdown
-
-        pull, _ = await self._load(request, access)
-        text = selection_report_markdown(pull, await self.rule_book.rules(access.repository))
-        if text is None:
-            raise api_not_found("There is no selection report: fewer than two iterations were reviewed.")
-        return cached_response(request, text, content_type="text/markdown")
-
-    async def _load(self, request: web.Request, access: TokenAccess) -> tuple[PullRequest, str]:
-        lane = f"pr:{access.repository.id}:{parse_number(request.match_info['number'])}"
-        pull = await self.store.read(load_pull_request, lane)
-        if pull is None or pull.repository.id != access.repository.id:
-            raise api_not_found("Nothing is recorded about this pull request.")
-        return pull, lane
-
-
 def parse_number(text: str) -> int:
     """Parse a pull request's number from the path; raises `ApiError`."""
     number = parse_integer(text, _MAX_NUMBER)
@@ -172,8 +121,8 @@ Figures = TypeVar("Figures")
 
 
 @dataclass(frozen=True, slots=True)
-class ReportEndpoints:
-    """Reports on authors, reviewers, advice and lessons; each caller sees the records that they may see."""
+class RepositoryEndpoints:
+    """What is recorded about a repository; of its authors each caller sees the records that they may see."""
 
     store: Store
     github: GitHub
@@ -190,8 +139,12 @@ class ReportEndpoints:
     exporting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
     def routes(self, guard: RepositoryGuard) -> list[web.RouteDef]:
-        """The routes of the reports."""
+        """The routes below a repository's, for callers who may read there."""
         return [
+            guard.get("/pulls/{number}/feedback", self.feedback),
+            guard.get("/pulls/{number}/findings", self.all_findings),
+            guard.get("/pulls/{number}/selection-report", self.selection_report),
+            guard.get("/gates", self.gates),
             guard.get("/patterns", self.all_patterns),
             guard.get("/authors/{login}/patterns", self.patterns),
             guard.get("/authors/{login}/export", self.export),
@@ -199,6 +152,44 @@ class ReportEndpoints:
             guard.get("/advice", self.advice),
             guard.get("/lessons", self.lessons),
         ]
+
+    async def feedback(self, request: web.Request, access: TokenAccess) -> web.Response:
+        """The documents, newest first, and the progress of the iterations."""
+        pull, lane = await self._load(request, access)
+        page, links = paginate(request, await self.store.read(load_documents, lane))
+        rules = await self.rule_book.rules(access.repository)
+        progress = _describe_progress(pull, rules, self.site)
+        return cached_response(request, {"documents": page, **progress}, links=links)
+
+    async def all_findings(self, request: web.Request, access: TokenAccess) -> web.Response:
+        """Every finding with its status and history, open or closed, and whose turn it is."""
+        pull, _ = await self._load(request, access)
+        rules = await self.rule_book.rules(access.repository)
+        content = await asyncio.to_thread(describe_findings, pull, rules, self.now())
+        page, links = paginate(request, content["findings"])
+        return cached_response(request, {**content, "findings": page}, links=links)
+
+    async def selection_report(self, request: web.Request, access: TokenAccess) -> web.Response:
+        """The report as Markdown."""
+        from bot.iterations.selection import selection_report_markdown
+
+        pull, _ = await self._load(request, access)
+        text = selection_report_markdown(pull, await self.rule_book.rules(access.repository))
+        if text is None:
+            raise api_not_found("There is no selection report: fewer than two iterations were reviewed.")
+        return cached_response(request, text, content_type="text/markdown")
+
+    async def _load(self, request: web.Request, access: TokenAccess) -> tuple[PullRequest, str]:
+        lane = f"pr:{access.repository.id}:{parse_number(request.match_info['number'])}"
+        pull = await self.store.read(load_pull_request, lane)
+        if pull is None or pull.repository.id != access.repository.id:
+            raise api_not_found("Nothing is recorded about this pull request.")
+        return pull, lane
+
+    async def gates(self, request: web.Request, access: TokenAccess) -> web.Response:
+        """The gates in force in a repository, in order."""
+        rules = await self.rule_book.rules(access.repository)
+        return cached_response(request, [_gate(gate) for gate in rules.gates])
 
     async def all_patterns(self, request: web.Request, access: TokenAccess) -> web.Response:
         """Every author's patterns by login; without `triage` the agents' and the caller's own."""
@@ -354,27 +345,20 @@ _SCHEMA = "application/schema+json"
 
 @dataclass(frozen=True, slots=True)
 class PublicEndpoints:
-    """Answers that need no token, and the gates, which need one."""
+    """Answers that need no token."""
 
     me: Callable[[], Awaitable[Account]]
-    rule_book: RuleBook
     shared: SingleFlightCache[str, Account | GitHubError] = field(
         default_factory=lambda: SingleFlightCache(PUBLIC_MAX_AGE)
     )
 
-    def routes(self, guard: RepositoryGuard) -> list[web.RouteDef]:
+    def routes(self) -> list[web.RouteDef]:
         """The routes about the bot itself."""
         return [
-            guard.get("/gates", self.gates),
             web.get("/api/v1/app", self.app, allow_head=False),
             web.get("/schemas/{name}.json", self.schema, allow_head=False),
             web.get("/openapi.json", self.openapi, allow_head=False),
         ]
-
-    async def gates(self, request: web.Request, access: TokenAccess) -> web.Response:
-        """The gates in force in a repository, in order."""
-        rules = await self.rule_book.rules(access.repository)
-        return cached_response(request, [_gate(gate) for gate in rules.gates])
 
     async def app(self, request: web.Request) -> web.Response:
         """The App's login: agents trust comments of this account only."""
