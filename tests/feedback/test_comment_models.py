@@ -149,6 +149,14 @@ def test_several_threads_of_one_person_are_links_only():
 """)
 
 
+def test_warnings_of_an_app_beside_the_threads_of_a_person_are_not_only_links():
+    threads = make_remark(1, CART, 61, "slow"), make_remark(2, CART, 88, "hides it")
+    nit = make_remark(3, CART, 9, "prefer a comprehension", blocks=False)
+    story = CommentStory().reject(nit, advisory=True, validator=CODERABBIT).reject(*threads)
+    assert "**[BLOCK] Review comments**" not in story.visible()
+    assert "prefer a comprehension" in story.visible()
+
+
 def test_a_push_changes_the_links_by_one_line():
     story = CommentStory().reject(make_remark(1, CART, 61, "slow"), make_remark(2, CART, 88, "hides it"))
     before = story.visible().split("\n\n")
