@@ -71,7 +71,8 @@ def render_tags(
 
 def is_short_form(feedback: Feedback) -> bool:
     """Whether all that is open are several threads of one person, and the author is not an agent."""
-    validators = {said.validator.key: said.validator for said in (*feedback.rejecting, *feedback.findings)}
+    validators = {verdict.validator.key: verdict.validator for verdict in feedback.rejecting}
+    validators |= {finding.validator.key: finding.validator for finding in feedback.findings}
     is_by_people = not any(validator.bot or validator.check for validator in validators.values())
     return (
         not feedback.is_agent
