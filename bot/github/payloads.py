@@ -24,7 +24,7 @@ from bot.pull_request.events import (
     ReviewSnapshot,
     ReviewState,
 )
-from bot.pull_request.model import hash_text
+from bot.pull_request.model import Item, hash_text
 from bot.values import GHOST, Account, Repository
 
 JsonObject = Mapping[str, Any]
@@ -208,6 +208,13 @@ def parse_pull_requests(where: Repository, items: Iterable[JsonObject]) -> tuple
     return tuple(parse_each(lambda tree: parse_pull_request(where, tree), items))
 
 
+def _parse_documents(tree: object) -> tuple[Item, ...]:
+    """The items of the documents in a body's fences; most bodies have no fence."""
+    body = get_text(tree, "body")
+    has_fence = "```" in body or "~~~" in body
+    return parse_documents_in(body, get_text(tree, "html_url")) if has_fence else ()
+
+
 def parse_review(tree: JsonObject) -> ReviewSnapshot:
     """A review, from a webhook or from a list; raises `PayloadError` for a pending one without a time."""
     submitted = get_time(tree, "submitted_at") or get_time(tree, "updated_at")
@@ -221,7 +228,7 @@ def parse_review(tree: JsonObject) -> ReviewSnapshot:
         submitted_at=submitted,
         head=get_text(tree, "commit_id") or None,
         url=get_text(tree, "html_url"),
-        documents=parse_documents_in(get_text(tree, "body"), get_text(tree, "html_url")),
+        documents=_parse_documents(tree),
         node_id=get_text(tree, "node_id"),
     )
 
@@ -243,7 +250,7 @@ def parse_inline_comment(tree: JsonObject) -> InlineCommentSnapshot:
         diff_hunk=get_text(tree, "diff_hunk") if on_line else "",
         created_at=require_time(tree, "created_at"),
         url=get_text(tree, "html_url"),
-        documents=parse_documents_in(get_text(tree, "body"), get_text(tree, "html_url")),
+        documents=_parse_documents(tree),
         in_reply_to=get_integer(tree, "in_reply_to_id"),
     )
 
