@@ -89,7 +89,6 @@ def with_plain_breaks(body: str) -> str:
 _LETTERS = frozenset(ascii_letters)
 """What no block begins with: most lines do."""
 _ITEM = regex.Regex(r"([-+*]|[0-9]{1,9}[.)])([ \t]+|$)")
-_FENCE_MARK = regex.Regex(r"`{3,}|~{3,}")
 _QUOTE_SIGNS = regex.Regex(r"(?: {0,3}>[ \t]?)*")
 _TASKS = ("[ ]", "[x]", "[X]")
 _RAW = ("pre", "script", "style", "textarea")
@@ -355,8 +354,10 @@ def _item(line: str) -> _Item | None:
 
 def _fence_mark(line: str) -> tuple[str, str]:
     """Return what opens a fence, and the rest of the line; nothing if none is opened."""
-    match = _FENCE_MARK.match(line) if line[:1] in ("`", "~") else None
-    return (match[0], line[match.end() :]) if match else ("", "")
+    sign = line[:1]
+    info = line.lstrip(sign) if sign in ("`", "~") else line
+    length = len(line) - len(info)
+    return (line[:length], info) if length >= 3 else ("", "")
 
 
 def _is_heading(line: str) -> bool:
