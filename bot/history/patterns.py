@@ -247,6 +247,7 @@ def build_history(
     window = window_of_last_hours(hours, query.now)
     rows = outcomes_in_window(records, window, query.inactive_after)
     previous = outcomes_in_window(records, window.before, query.inactive_after)
+    counted = {row.key for row in rows}
     fixes = find_all_fixes(records, query.now)
     return AuthorHistory(
         query=query,
@@ -257,7 +258,11 @@ def build_history(
         only_blocker=count_only_blockers(rows, gates),
         occurrences=_occurrences(rows, window),
         fixes={**(known_fixes or {}), **{fix.tag: fix for fix in fixes}},
-        fixed_in={(fix.tag, fix.repository, fix.number): fix for fix in fixes},
+        fixed_in={
+            (fix.tag, fix.repository, fix.number): fix
+            for fix in fixes
+            if (fix.repository, fix.number) in counted
+        },
         followed=count_followed(records, window, query.tag),
         observed=item_outcomes_in_window(records, window, query.tag),
     )
