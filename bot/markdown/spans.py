@@ -43,7 +43,7 @@ def _single_ticked(body: str, start: int, end: int) -> Iterator[Piece]:
         yield SpanKind.CODE, opening, start
 
 
-_SIGN = r"`+|<|\\|[hH][tT]{2}[pP][sS]?://|[fF][tT][pP]://|[wW]{3}\."
+_SIGN = r"`+|<+|\\|[hH][tT]{2}[pP][sS]?://|[fF][tT][pP]://|[wW]{3}\."
 _INLINE = regex.Regex(_SIGN)
 _INLINE_AND_BRACKETS = regex.Regex(rf"{_SIGN}|!?\[+|\]+")
 _TAG = regex.Regex(r"/?[A-Za-z][A-Za-z0-9-]*(?:[\s/][^<>]*)?")
@@ -85,7 +85,7 @@ class _Scanner:
             case "`":
                 self._code(at)
             case "<":
-                self._angle(at)
+                self._angle(end - 1)  # only the last of a run can open a tag
             case "\\":
                 self.at = min(self.end, at + 2)
             case "]":
