@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.cli.serve import serve_until_stopped
-from bot.inbox import jobs, ownership, parse
+from bot.inbox import jobs, ownership, parse, processor
 from bot.inbox.heartbeat import HeartbeatSettings, WatchdogLimits
 from bot.pull_request.events import Event, IgnoredEvent
 from bot.resources import read_settings
@@ -50,7 +50,7 @@ def parse_or_block(delivery: Delivery) -> Event | IgnoredEvent:
 parse_delivery = parse.parse_delivery
 
 if __name__ == "__main__":
-    for module in (parse, jobs, ownership):
+    for module in (parse, jobs, ownership, processor):
         module.parse_delivery = parse_or_block
     settings = replace(read_settings(), log_format="json")
     sys.exit(
