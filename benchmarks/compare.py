@@ -104,29 +104,29 @@ MEASURES = {
         "at most 1.5",
         "The limit is one interpreter, not the waits: the line about processor time says how much a review "
         "takes. A third of it goes to the store, a quarter to the decision with its comment, a sixth to the "
-        "requests to GitHub, and the rest to the event loop and to the deliveries.",
+        "requests to GitHub, and the rest to the event loop and to the deliveries. The ratio varies between "
+        "runs: the medians of five were 2.2 and 2.0 on one machine.",
     ),
     "cpu": Measure("processor time of the server for a review, ms", 1),
     "acks": Measure(
         f"rejecting reviews acknowledged a second, {IN_FLIGHT} in flight",
         0,
         "at least 5",
-        "While Whetstone acknowledges deliveries, it already posts the first comments, with the same "
-        "interpreter. The ratio varies between runs, from 4.1 to 5.0 in three comparisons on one machine.",
+        "While Whetstone acknowledges deliveries, it already posts some comments, with the same interpreter. "
+        "The ratio varies between runs: the medians of five were 5.5 and 5.3 on one machine.",
     ),
     "ack_p99": Measure(
         "acknowledgement of a rejecting review, p99 ms",
         0,
         "at most 0.4",
-        "An acknowledgement can wait for the computation of a comment. The ratio varies between runs, from "
-        "0.36 to 0.50 in three comparisons on one machine.",
+        "An acknowledgement can wait for the computation of a comment.",
     ),
     "ignored": Measure(
         f"ignored events a second, {IN_FLIGHT} in flight",
         0,
         "at least 1.5",
-        "The benchmark's client shares the cores with the server. The ratio varies between runs, from 1.3 to "
-        "1.5 in three comparisons on one machine.",
+        "The benchmark's client shares the cores with the server. The ratio varies between runs: the medians "
+        "of five were 1.6 and 1.7 on one machine.",
     ),
     "memory": Measure(
         f"resident memory after {REVIEWS + IGNORED:,} deliveries, MB",

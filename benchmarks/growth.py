@@ -28,6 +28,7 @@ from sqlalchemy import (
     insert,
     select,
 )
+from sqlalchemy.dialects import sqlite
 
 from benchmarks._servers import new_database, postgres
 from benchmarks.compare import GROWTH, RESULTS
@@ -215,7 +216,7 @@ async def put(store: Store, batch: list[dict[str, object]]) -> None:
         for one in known:
             row = {**fixed, **one}
             await store.database.write(
-                lambda t, row=row: t.execute(t.insert(repository_table).on_conflict_do_nothing(), row)
+                lambda t, row=row: t.execute(sqlite.insert(repository_table).on_conflict_do_nothing(), row)
             )
 
 
