@@ -62,6 +62,7 @@ WorkResult = TypeVar("WorkResult")
 class _Now(ColumnElement[float]):
     type = Double()
     inherit_cache = True
+    _traverse_internals = []  # noqa: RUF012  without them, no statement with the time is cached
 
 
 NOW: ColumnElement[float] = _Now()

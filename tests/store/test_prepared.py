@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import bindparam, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from bot.store.database import Transaction
+from bot.store.database import NOW, Transaction
 from bot.store.schema import repository_table as table
 
 ROW = {
@@ -62,3 +62,7 @@ async def test_a_violated_constraint_is_the_same_error_each_time(timed_store):
     for number in (1, 2, 3):
         await timed_store.write(Transaction.execute, removal, {"ids": (number,)})
     assert await ask(timed_store, select(table.c.id), {}) == []
+
+
+def test_a_statement_with_the_time_is_compiled_once_on_postgresql_too():
+    assert select(NOW)._generate_cache_key() is not None
