@@ -105,7 +105,7 @@ def add_check_effects(
         text = render_config_check(facts.config, decision.pull_request.head, in_force=False)
         decision = _add(decision, ShowCheckRun(decision.pull_request.repository, text), proposes=True)
     if decision.pull_request.check and policy is CheckPolicy.NEVER:
-        decision = _add(decision, check="")  # whoever switches it on again owes every head a run
+        decision = _add(decision, check="")  # once it is on again, every head is due a run
     if _is_check_due(decision, policy):
         decision = _add_gates_check(decision, policy, site)
     pull_request = decision.pull_request

@@ -85,7 +85,7 @@ def set_timer(dialect: Dialect, timer: Callable[[], float]) -> None:
 
 
 # What SQLite's ON CONFLICT lacks for PostgreSQL's compiler. One insert for both: PostgreSQL's own takes 90 ms
-# and 3 MB to load, also where the store is a file.
+# and 3 MB to load, even if the store is a file.
 OnConflictClause.constraint_target = None  # type: ignore[attr-defined]
 
 

@@ -142,7 +142,7 @@ def load_ownership(
     transaction: Transaction, senders: Collection[tuple[str, int]]
 ) -> dict[str, RepositoryOwnership]:
     """Load, by lane, who owns its repository, where a sender has lost it, or no installation has it now."""
-    # Not its own lane, in which whoever lost or gained it reports that.
+    # Not its own lane: the installation that lost or gained it reports that there.
     repository_ids = {
         lane: which
         for lane, _ in senders

@@ -183,7 +183,7 @@ def _pair_label_events(tag: str, events: Sequence[Verdict]) -> list[Verdict]:
     for event in events:
         named = replace(event, id=f"label:{tag}@{int(event.at.timestamp())}")
         if event.stance is Stance.REJECTS and added is not None and merged[added].counted > event.counted:
-            # A validator's label stands, although it was taken off; whoever puts it back adds nothing.
+            # A validator's label stands, although it was taken off; putting it back adds nothing.
             merged[added] = replace(merged[added], unlabelled_by="")
             merged.append(named)
         elif event.stance is Stance.REJECTS:
